@@ -6,7 +6,8 @@ other covers everything else, including the first digest and the positions of th
 file is used. The digest of the weights is checked once, and again only after a change of the file's status.
 
 If the model returns functions, the models that call them are in the file too: their tables are further strings, and the
-names of their tensors begin with `function.M.`.
+names of their tensors begin with `function.M.`. So are its versions for certain sizes, as `version.M.`. A string lists
+the weights of a version: `-` for one of its own, else the index of a weight of the model, which is stored once.
 
 Nothing in a file is evaluated or unpickled. A file does contain native code, so load only files that you would execute.
 """
@@ -36,8 +37,12 @@ from xrelay.runtime.trust import file_fault
 FORMAT_KEY: Final = "xrelay.format"
 MODEL_KEY: Final = "xrelay.model"
 CACHE_KEY: Final = "xrelay.key"
+SHARED_WEIGHTS: Final = "xrelay.shared"
 WEIGHTS_DIGEST: Final = "xrelay.weights_digest"
 DIGEST: Final = "xrelay.digest"
+_FUNCTION: Final = "function."
+_VERSION: Final = "version."
+_OWN: Final = "-"
 _VERIFIED: Final = FileRecord("verified")
 """The files whose weights were checked against their digest."""
 _AGAIN: Final = "compile the model again with this version"
@@ -45,34 +50,38 @@ COPIED_UP_TO: Final = 64 << 20
 """The size up to which weights are copied to memory by default; larger weights are mapped."""
 
 
-def _write_models(file: BinaryIO, parts: Sequence[Artifact], key: str) -> None:
-    """Writes a model, the first one, and the models that call its functions; `key` is that of the cache, or empty."""
+def _write_models(file: BinaryIO, parts: Mapping[str, Artifact], key: str) -> None:
+    """Writes models by prefix; that without prefix comes first. `key` is that of the cache, or empty."""
     tensors: dict[str, NDArray[Any]] = {}
-    for number, part in enumerate(parts):
+    weights: list[NDArray[Any]] = []
+    strings = {FORMAT_KEY: str(FORMAT_VERSION)}
+    shared = {id(array): str(i) for i, array in enumerate(parts[""].weights)}
+    for prefix, part in parts.items():
+        strings[_key(MODEL_KEY, prefix)] = part.metadata.to_json()
+        known = shared if prefix.startswith(_VERSION) else {}
+        if known:
+            strings[_key(SHARED_WEIGHTS, prefix)] = " ".join(known.get(id(array), _OWN) for array in part.weights)
         for i, code in enumerate(part.objects):
-            tensors[f"{_prefix(number)}object.{i}"] = np.frombuffer(code, np.uint8)
+            tensors[f"{prefix}object.{i}"] = np.frombuffer(code, np.uint8)
         for i, array in enumerate(part.weights):
-            tensors[f"{_prefix(number)}weight.{i}"] = array
-    strings = {
-        FORMAT_KEY: str(FORMAT_VERSION),
-        MODEL_KEY: parts[0].metadata.to_json(),
-        **{_table_key(number): part.metadata.to_json() for number, part in enumerate(parts) if number},
-        CACHE_KEY: key,
-        WEIGHTS_DIGEST: sources_key(_array_source(array) for part in parts for array in part.weights),
-    }
+            if id(array) not in known:
+                tensors[f"{prefix}weight.{i}"] = array
+                weights.append(array)
+    strings |= {CACHE_KEY: key, WEIGHTS_DIGEST: sources_key(map(_array_source, weights))}
     writer = SafetensorsWriter(tensors, strings)
-    writer.add_metadata(DIGEST, code_digest(writer.header, [code for part in parts for code in part.objects]))
+    writer.add_metadata(DIGEST, code_digest(writer.header, [code for part in parts.values() for code in part.objects]))
     writer.write(file)
 
 
-def _prefix(number: int) -> str:
-    """Returns the prefix of the tensor names of a part."""
-    return f"function.{number - 1}." if number else ""
+def _key(stem: str, prefix: str) -> str:
+    """Returns the key of a string of the part whose tensors have this prefix."""
+    return f"{stem}.{prefix.removesuffix('.')}" if prefix else stem
 
 
-def _table_key(number: int) -> str:
-    """Returns the key of the tables of a part."""
-    return f"{MODEL_KEY}.function.{number - 1}" if number else MODEL_KEY
+def _prefixes(strings: Mapping[str, str]) -> list[str]:
+    """Returns the prefixes of the parts of a file, in order."""
+    counts = [(kind, sum(key.startswith(f"{MODEL_KEY}.{kind}") for key in strings)) for kind in (_FUNCTION, _VERSION)]
+    return ["", *(f"{kind}{number}." for kind, count in counts for number in range(count))]
 
 
 def code_digest(header: Mapping[str, object], objects: Sequence[bytes]) -> str:
@@ -98,6 +107,8 @@ class ModelFile:
 
     metadata: ModelMetadata
     """The tables of the first part."""
+    versions: list[ModelMetadata]
+    """The tables of its versions."""
 
     def __init__(self, path: Path, descriptor: int, *, key: str | None = None):
         """Reads everything but the weights from an open file; `path` names it in errors."""
@@ -106,23 +117,26 @@ class ModelFile:
         self._header = read_header(path, descriptor)
         self._check_version()
         strings = self._header.metadata
-        count = 1 + sum(name.startswith(f"{MODEL_KEY}.function.") for name in strings)
-        ranges = [self._object_ranges(_prefix(number)) for number in range(count)]
+        self._prefixes = _prefixes(strings)
+        ranges = [self._object_ranges(prefix) for prefix in self._prefixes]
         self._objects = [tuple(bytes(read_bytes(descriptor, *place)) for place in each) for each in ranges]
         if code_digest(self._header.fields, [code for each in self._objects for code in each]) != strings.get(DIGEST):
             raise ArtifactError(f"'{path}' is damaged: code and tables do not match their digest", help=_AGAIN)
         if key is not None and strings.get(CACHE_KEY) != key:
             raise ArtifactError(f"'{path}' has another cache key: '{strings.get(CACHE_KEY)}'", help=_AGAIN)
-        self._tables = [ModelMetadata.from_json(strings.get(_table_key(number), "")) for number in range(count)]
+        self._tables = [ModelMetadata.from_json(strings.get(_key(MODEL_KEY, prefix), "")) for prefix in self._prefixes]
         self.metadata = self._tables[0]
+        pairs = zip(self._prefixes, self._tables, strict=True)
+        self.versions = [tables for prefix, tables in pairs if prefix.startswith(_VERSION)]
 
-    def models(self, *, verify: bool, mapped: bool | None) -> list[Artifact]:
-        """Returns the models in the file, without functions; the first returns the functions that the others call.
+    def model(self, *, verify: bool, mapped: bool | None) -> Artifact:
+        """Returns the model in the file, with its functions and versions.
 
         Weights are read-only, mapped from the file or copied to memory; `None` copies small ones. They are checked
         against their digest on each load with `verify`, else unless the cache records a check of the unchanged file.
         """
-        ranges = self._weight_ranges()
+        places = self._weight_ranges()
+        ranges = list(places.values())
         is_known = not ranges or (not verify and _VERIFIED.get(self._mark(self._status)) is not None)
         steady = None if is_known else steady_status(self._descriptor)
         if mapped is None:
@@ -136,11 +150,16 @@ class ModelFile:
             sources = [_array_source(array) for array in arrays]
         if not is_known:
             self._verify(sources, steady)
-        rest = iter(arrays)
-        return [
-            Artifact(objects, tables, tuple(_typed(next(rest), spec) for spec in tables.weights))
-            for objects, tables in zip(self._objects, self._tables, strict=True)
-        ]
+        data_of = dict(zip(places, arrays, strict=True))
+        found: dict[str, Artifact] = {}
+        for prefix, objects, tables in zip(self._prefixes, self._objects, self._tables, strict=True):
+            weights: list[NDArray[Any]] = []
+            for i, (shared, spec) in enumerate(zip(self._shared(prefix, tables), tables.weights, strict=True)):
+                own = data_of.get(f"{prefix}weight.{i}")
+                weights.append(found[""].weights[shared] if own is None else _typed(own, spec))
+            found[prefix] = Artifact(objects, tables, tuple(weights))
+        versions = tuple(found.pop(prefix) for prefix in self._prefixes if prefix.startswith(_VERSION))
+        return replace(_assembled([*found.values()]), versions=versions)
 
     def _check_version(self) -> None:
         strings = self._header.metadata
@@ -161,16 +180,38 @@ class ModelFile:
             raise ArtifactError(f"'{self._path}' is damaged: object code is missing", help=_AGAIN)
         return found
 
-    def _weight_ranges(self) -> list[tuple[int, int]]:
-        """Returns the places of the weights. Raises `ArtifactError` if the size of one does not match its type."""
-        ranges: list[tuple[int, int]] = []
-        rows = ((number, i, spec) for number, each in enumerate(self._tables) for i, spec in enumerate(each.weights))
-        for number, i, spec in rows:
-            begin, end = self._header.tensors.get(f"{_prefix(number)}weight.{i}", (0, -1))
-            if end - begin != spec.nbytes:
-                size = f"{end - begin} bytes" if end >= begin else "nothing"
-                raise ArtifactError(f"'{self._path}' is damaged: weight '{spec.name}' is {spec}, the file has {size}")
-            ranges.append((begin, end))
+    def _shared(self, prefix: str, tables: ModelMetadata) -> list[int]:
+        """Returns for each weight of a part the index of the model's weight that it is; -1 for its own.
+
+        Raises `ArtifactError` if there is no such weight of this type.
+        """
+        text = self._header.metadata.get(_key(SHARED_WEIGHTS, prefix), "") if prefix.startswith(_VERSION) else ""
+        indices = [int(word) if word.isdecimal() else -1 for word in text.split()] or [-1] * len(tables.weights)
+        known = self.metadata.weights
+        pairs = list(zip(indices, tables.weights, strict=False))
+        if len(indices) != len(tables.weights) or any(
+            i >= len(known) or (i >= 0 and (known[i].dtype, known[i].shape) != (spec.dtype, spec.shape))
+            for i, spec in pairs
+        ):
+            raise ArtifactError(f"'{self._path}' is damaged: a version shares weights that do not exist", help=_AGAIN)
+        return indices
+
+    def _weight_ranges(self) -> dict[str, tuple[int, int]]:
+        """Returns the places of the weights by name, without those that versions share.
+
+        Raises `ArtifactError` if the size of one does not match its type.
+        """
+        ranges: dict[str, tuple[int, int]] = {}
+        for prefix, tables in zip(self._prefixes, self._tables, strict=True):
+            for i, (shared, spec) in enumerate(zip(self._shared(prefix, tables), tables.weights, strict=True)):
+                if shared >= 0:
+                    continue
+                begin, end = self._header.tensors.get(f"{prefix}weight.{i}", (0, -1))
+                if end - begin != spec.nbytes:
+                    size = f"{end - begin} bytes" if end >= begin else "nothing"
+                    text = f"weight '{spec.name}' is {spec}, the file has {size}"
+                    raise ArtifactError(f"'{self._path}' is damaged: {text}")
+                ranges[f"{prefix}weight.{i}"] = begin, end
         return ranges
 
     def _copied(self, ranges: list[tuple[int, int]]) -> list[NDArray[np.uint8]]:
@@ -222,6 +263,8 @@ class Artifact:
     weights: tuple[NDArray[Any], ...] = ()
     functions: tuple[Artifact, ...] = ()
     """The models that call the outputs that are functions, in their order; the function is their first input."""
+    versions: tuple[Artifact, ...] = ()
+    """The same model without named dimensions, for certain sizes."""
 
     def __post_init__(self) -> None:
         specs = self.metadata.weights
@@ -242,16 +285,17 @@ class Artifact:
 
     def write(self, file: BinaryIO, key: str = "") -> None:
         """Writes the model to an open file; `key` is its key in the cache. Raises `OSError` on failure."""
-        _write_models(file, self._all(), key)
+        _write_models(file, self._parts(), key)
 
-    def _all(self) -> list[Artifact]:
-        """Returns the model, then the models of its returned functions, each followed by those of its own."""
+    def _parts(self) -> dict[str, Artifact]:
+        """Returns the model, its returned functions, each followed by those of its own, and its versions."""
         found: list[Artifact] = []
         pending: list[Artifact] = [self]
         while pending:
             found.append(pending.pop())
             pending += reversed(found[-1].functions)
-        return found
+        functions = {f"{_FUNCTION}{number}.": each for number, each in enumerate(found[1:])}
+        return {"": self, **functions, **{f"{_VERSION}{number}.": each for number, each in enumerate(self.versions)}}
 
     @staticmethod
     def load(
@@ -278,7 +322,7 @@ class Artifact:
                 check_trust(path, os.fstat(descriptor))
             file = ModelFile(path, descriptor, key=key)
             check_machine(file.metadata, str(path))
-            return _assembled(file.models(verify=verify, mapped=mmap))
+            return file.model(verify=verify, mapped=mmap)
 
 
 def _assembled(models: Sequence[Artifact]) -> Artifact:
@@ -290,10 +334,11 @@ def _assembled(models: Sequence[Artifact]) -> Artifact:
     return done[-1]
 
 
-def read_metadata(path: Path) -> ModelMetadata:
-    """Returns the tables of a saved file, for any machine. Raises `ArtifactError` if it is damaged."""
+def read_metadata(path: Path) -> tuple[ModelMetadata, list[ModelMetadata]]:
+    """Returns the tables of a model in a file and of its versions. Raises `ArtifactError` if the file is damaged."""
     with _opened(path) as descriptor:
-        return ModelFile(path, descriptor).metadata
+        file = ModelFile(path, descriptor)
+        return file.metadata, file.versions
 
 
 @contextmanager

@@ -247,6 +247,7 @@ class Executable:
         self._entry = ctypes.CFUNCTYPE(ctypes.c_int32, _POINTER, _POINTER)(self._library.address(ENTRY_SYMBOL))
         self._artifact = artifact  # a reference that keeps the weights alive
         self._polls, self._straight, self._running = metadata.polls, metadata.straight, Running()
+        self.dynamic_buffers = metadata.dynamic_buffers
         self._dynamic_buffers = DynamicBufferReader([metadata.outputs[number] for number in metadata.dynamic_buffers])
         if metadata.dynamic_buffers:
             self._release = ctypes.CFUNCTYPE(None, _POINTER)(self._library.address(RELEASE_SYMBOL))
@@ -260,15 +261,19 @@ class Executable:
         self._binder = SizeBinder(metadata.inputs, metadata.dims)
         self._plans = PlanCache(self._compute_plan)
 
-    def plan(self, arrays: Sequence[NDArray[Any]]) -> Plan:
-        """Returns the plan of a call with these inputs.
+    def sizes(self, arrays: Sequence[NDArray[Any]]) -> Sizes:
+        """Returns the sizes of the named dimensions in a call with these inputs; there must be some.
 
-        Raises `InputError` if their extents disagree, and `ExecutionError` if they fail a check of the model.
+        Raises `InputError` if the extents disagree.
         """
-        return self.constant if self.constant is not None else self._plans.get(self._binder.bind(arrays))
+        return self._binder.bind(arrays)
+
+    def plan(self, sizes: Sizes) -> Plan:
+        """Returns the plan of a call with these sizes. Raises `ExecutionError` if they fail a check of the model."""
+        return self.constant if self.constant is not None else self._plans.get(sizes)
 
     def plan_at(self, sizes: Mapping[str, int]) -> Plan:
-        """Returns the plan for these sizes of the named dimensions. Raises `InputError` unless each has one."""
+        """Returns the plan for these sizes by name. Raises `InputError` unless each dimension has a size."""
         return self.constant if self.constant is not None else self._plans.get(self._binder.checked(sizes))
 
     def call(self, plan: Plan, pointers: list[int], limits: RunLimits) -> list[Listed]:

@@ -1,7 +1,8 @@
 """Settings of all tests.
 
 Hypothesis reads no clock, so a busy machine fails no test. `make test` draws from fixed seeds, `make test-all` and
-`make fuzz` from new ones. Grids are sampled. Compilation uses no worker processes, as tests already run side by side.
+`make fuzz` from new ones. Grids are sampled. Compilation uses no worker processes, as tests already run side by side,
+and models compile no versions by themselves.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ settings.register_profile(
 )
 settings.load_profile("xrelay")
 os.environ.setdefault("XRELAY_WORKERS", "0")
+os.environ.setdefault("XRELAY_SPECIALIZE", "0")
 
 NUMBERS = ("tests/numeric/", "tests/unit/onnx/", "tests/onnx_backend/")
 """Folders whose tests compile, case by case."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Mapping, Sequence
 from contextvars import ContextVar
+from types import TracebackType
 from typing import Protocol
 
 
@@ -17,6 +18,12 @@ class EnteredContext(Protocol):
     opt_level: int
     required_pass: frozenset[str]
     disabled_pass: frozenset[str]
+
+    def __enter__(self) -> object: ...
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None: ...
 
     @property
     def instruments(self) -> Sequence[object]:

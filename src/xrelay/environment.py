@@ -17,6 +17,7 @@ CACHE_DIR: Final = "XRELAY_CACHE_DIR"
 CACHE_LIMIT: Final = "XRELAY_CACHE_LIMIT"
 NUM_THREADS: Final = "XRELAY_NUM_THREADS"
 WORKERS: Final = "XRELAY_WORKERS"
+SPECIALIZE: Final = "XRELAY_SPECIALIZE"
 DEBUG: Final = "XRELAY_DEBUG"
 CALL_LIMIT: Final = "XRELAY_CALL_LIMIT"
 
@@ -49,6 +50,11 @@ def with_cache_folder(folder: Path) -> dict[str, str]:
     return {**os.environ, CACHE_DIR: str(folder)}
 
 
+def with_one_thread() -> dict[str, str]:
+    """Returns a copy of the environment for a child process that compiles in one thread, without workers."""
+    return {**os.environ, NUM_THREADS: "1", WORKERS: "0"}
+
+
 def cache_limit() -> int:
     """Returns the size limit of each store of the cache in bytes: `XRELAY_CACHE_LIMIT` MiB, or 4 GiB by default."""
     mebibytes = _number(CACHE_LIMIT, "set a number of MiB")
@@ -67,6 +73,11 @@ def workers() -> int | None:
     if number is not None and number > _MAX_WORKERS:
         raise InputError(f"{WORKERS} is '{number}'", help=hint)
     return number
+
+
+def specialize_is_on() -> bool:
+    """Whether models compile versions for sizes of their runs: `XRELAY_SPECIALIZE` is not 0, off, false or no."""
+    return os.environ.get(SPECIALIZE, "").lower() not in _OFF
 
 
 def call_limit() -> int:

@@ -6,6 +6,7 @@ import inspect
 import re
 from abc import ABC, abstractmethod
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
@@ -133,6 +134,12 @@ def named_size(text: str) -> tuple[str, int]:
     return name, int(size)
 
 
+def parse_sizes(text: str) -> dict[str, tuple[int, ...]]:
+    """Parses `x:1x3x224x224,n=8`, shapes of inputs and sizes of dimensions, to the argument of `specialize`."""
+    parts = [parse_shape(part) if "=" not in part else named_size(part) for part in text.split(",")]
+    return {name: (size,) * 3 if isinstance(size, int) else size for name, size in parts}
+
+
 def compiled_model(args: Namespace, module: ModuleOp | None = None) -> CompiledModel:
     """Returns the compiled model of the command line, or of `module`; a model that is compiled already is loaded."""
     limit: int | None = vars(args).get("memory_limit")
@@ -155,4 +162,11 @@ def compiled_model(args: Namespace, module: ModuleOp | None = None) -> CompiledM
             memory_limit=limit,
             integers=args.integers,
             trust=args.trust,
+            specialize=False,
         )
+
+
+def open_line(dims: Sequence[str]) -> list[str]:
+    """Returns the line about the dimensions that a model leaves open; no line if there are none."""
+    how = "--shapes fixes sizes, compile --specialize adds versions for sizes; both run faster"
+    return [f"open dimensions: {', '.join(dims)} ({how})"] if dims else []

@@ -17,6 +17,8 @@ from xrelay.tools.commands.base import (
     add_threads,
     add_trust,
     compiled_model,
+    open_line,
+    parse_sizes,
     refuse_to_replace,
 )
 
@@ -43,6 +45,14 @@ class CompileCommand(Command):
         add_threads(parser)
         add_trust(parser)
         parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="compiled model (default: MODEL.xrelay)")
+        parser.add_argument(
+            "--specialize",
+            action="append",
+            default=[],
+            type=parse_sizes,
+            metavar="SIZES",
+            help="add a version for these sizes, e.g. data:1x3x224x224 or n=8,m=16; repeatable",
+        )
         parser.add_argument("--export", type=Path, metavar="FILE.o", help="object file for a C program")
         parser.add_argument(
             "--timing", action="store_true", help="print the time of each stage and of the kernels to stderr"
@@ -60,11 +70,15 @@ class CompileCommand(Command):
         refuse_to_replace(args.model, output, args.export, args.header)
         start = time.perf_counter()
         model = compiled_model(args)
+        for sizes in args.specialize:
+            model.specialize(sizes)
         model.save(output)
         seconds = time.perf_counter() - start
         metadata = model.artifact.metadata
         kernels = f"{len(metadata.kernels)} kernel{'' if len(metadata.kernels) == 1 else 's'}"
         _report(f"wrote {_file(output)}, {kernels} for {metadata.cpu}, in {seconds:.1f} s")
+        for line in open_line(metadata.dims):
+            _report(line)
         if args.timing or args.timing_format is not None:
             _report(_timing_text(model.timing, as_json=args.timing_format == "json"))
         if args.export is not None:

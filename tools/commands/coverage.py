@@ -16,6 +16,7 @@ from xrelay.dialects.shared.types import OptionalType, SequenceType, element_typ
 from xrelay.frontend.onnx.coverage import Coverage, OpCoverage
 from xrelay.frontend.onnx.importer import ModelImport
 from xrelay.frontend.onnx.problems import DependentNodeError
+from xrelay.index_algebra.dims import ANY
 
 
 @dataclass(frozen=True)
@@ -43,6 +44,8 @@ class ModelSummary:
     opset: int
     inputs: list[str]
     outputs: list[str]
+    dims: list[str]
+    """The dimensions that the inputs leave open: names, or `x_0` for axis 0 of input `x`."""
     ops: list[OpUse]
 
 
@@ -68,7 +71,15 @@ def summarize(path: Path, shapes: Mapping[str, Sequence[int]] | None = None) -> 
     values = imported.graph.values
     inputs = [_described(value.name, values.get(value.name)) for value in imported.inputs]
     outputs = [_described(value.name, values.get(value.name)) for value in graph.output]
-    return ModelSummary(imported.graph.opset(""), inputs, outputs, ops)
+    dims = dict.fromkeys(name for value in imported.inputs for name in _open_dims(value.name, values.get(value.name)))
+    return ModelSummary(imported.graph.opset(""), inputs, outputs, list(dims), ops)
+
+
+def _open_dims(name: str, value: SSAValue | None) -> list[str]:
+    if value is None or isinstance(value.type, SequenceType | OptionalType):
+        return []
+    extents = enumerate(shape_of(value.type))
+    return [f"{name}_{axis}" if dim == ANY else str(dim) for axis, dim in extents if not isinstance(dim, int)]
 
 
 def _described(name: str, value: SSAValue | None) -> str:

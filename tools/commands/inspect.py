@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from xrelay.errors import printable
 from xrelay.tools.command_line import add_switches
-from xrelay.tools.commands.base import Command, UsageError, add_shapes, add_source, named_size
+from xrelay.tools.commands.base import Command, UsageError, add_shapes, add_source, named_size, open_line
 
 if TYPE_CHECKING:
     from xrelay.runtime.metadata import ModelMetadata
@@ -91,6 +91,7 @@ def _inspect_onnx(path: Path, shapes: Mapping[str, Sequence[int]]) -> tuple[list
     summary = summarize(path, shapes)
     lines = [f"opset {summary.opset}", *(f"input {line}" for line in summary.inputs)]
     lines += (f"output {name}" for name in summary.outputs)
+    lines += open_line(summary.dims)
     for op in summary.ops:
         lines.append(f"{op.count:6d}  {op.name:24} {_verdict(op.supported, op.count)}".rstrip())
         lines += (f"{count:8d}  unsupported: {reason}" for reason, count in op.problems.most_common())
@@ -112,13 +113,14 @@ def _inspect_text(path: Path) -> tuple[list[str], int]:
     """Returns the functions with their types, and each op with its count."""
     from xdsl.dialects.func import FuncOp
 
-    from xrelay.api.sources import load_source
+    from xrelay.api.sources import load_source, main_with_names
     from xrelay.passes.infra.verify import walk_ops
 
     module = load_source(path)
     functions = [op for op in module.ops if isinstance(op, FuncOp)]
     counts = Counter(op.name for op in walk_ops(module) if op is not module)
     lines = [f"func @{function.sym_name.data} {function.function_type}" for function in functions]
+    lines += open_line(main_with_names(module)[1])
     return [*lines, *(f"{count:6d}  {name}" for name, count in counts.most_common())], 0
 
 
@@ -126,11 +128,13 @@ def _inspect_compiled(path: Path, sizes: Mapping[str, int]) -> tuple[list[str], 
     """Returns inputs, outputs, kernels, sizes and the CPU."""
     from xrelay.runtime.artifact import read_metadata
 
-    metadata = read_metadata(path)
+    metadata, versions = read_metadata(path)
     weights = sum(spec.nbytes for spec in metadata.weights)
     return [
         *(f"input {spec.name}: {spec}" for spec in metadata.inputs),
         *(f"output {spec.name}: {spec}" for spec in metadata.outputs),
+        *open_line(metadata.dims),
+        *(f"version {', '.join(f'{spec.name}: {spec}' for spec in version.inputs)}" for version in versions),
         f"cpu {metadata.cpu}",
         f"{weights} bytes of weights",
         f"memory of a run: {_memory(path, metadata, sizes)}",

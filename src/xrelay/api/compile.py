@@ -5,20 +5,20 @@ A cached model is opened without importing the compiler or xDSL.
 
 from __future__ import annotations
 
-from dataclasses import replace
-from functools import partial
 from os import PathLike
-from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from xrelay import environment
 from xrelay.api.model import CompiledModel
-from xrelay.api.model_key import model_key
+from xrelay.api.model_key import content_digest, file_state
+from xrelay.api.recipe import Recipe
 from xrelay.api.request import chosen_level, chosen_target, shapes_compilation
+from xrelay.api.version_helper import VersionHelper
+from xrelay.api.versions import Versions
 from xrelay.arguments import checked_flag, checked_path, checked_shapes
-from xrelay.errors import ArtifactError
+from xrelay.passes.infra.entered_contexts import innermost_context
 from xrelay.passes.infra.gc_pause import gc_pause
 from xrelay.runtime.artifact import Artifact
-from xrelay.runtime.cache import ModelCache
 from xrelay.runtime.memory import check_memory_limit
 
 if TYPE_CHECKING:
@@ -41,6 +41,7 @@ def compile(
     memory_limit: int | None = None,
     integers: bool = False,
     trust: bool = False,
+    specialize: bool = True,
 ) -> CompiledModel:
     """Compiles a model for the CPU.
 
@@ -61,6 +62,10 @@ def compile(
     ops run on integers, as in `relay-fake-quantization-to-integer`; results may differ from the float ones by one
     quantisation step.
 
+    A model with named dimensions that runs several times with the same sizes is compiled for these sizes in a process
+    of low priority, unless `specialize` is false or there is no cache; see `CompiledModel.specialize`. Results may then
+    differ from the first ones by rounding.
+
     A text below the loop level is native code, so it is refused if other users may write its file, as in `load`.
     `trust` compiles it anyway, and bypasses the cache of models.
 
@@ -68,64 +73,37 @@ def compile(
     model, `InputError` for options, `ArtifactError` for native code that other users may write, `LoweringError` for
     constructs without a lowering.
     """
-    chosen, level = chosen_target(target, threads), chosen_level(opt_level)
-    cache, integers = checked_flag("cache", cache), checked_flag("integers", integers)
-    shapes, limit = checked_shapes(shapes), check_memory_limit(memory_limit)
-    anew = dump_stages is not None or shapes_compilation() or checked_flag("trust", trust)
-    entry = _entry(source, chosen, level, shapes, integers=integers) if cache and not anew else None
-    if entry is not None and (artifact := _cached(entry, _name(source))) is not None:
-        return CompiledModel(artifact, num_threads=threads, memory_limit=limit)
-    dump = checked_path("dump_stages", dump_stages) if dump_stages is not None else None
-    # Importing the compiler's modules takes longer than opening a cached model.
-    from xrelay.api.build_artifact import build_artifact
-    from xrelay.api.sources import load_source
-
-    with chosen:  # enables the strategies and hooks that are registered for the target
-        artifact, timing = build_artifact(
-            load_source(source, shapes=shapes, trust=trust),
-            chosen,
-            opt_level=level,
-            dump=dump,
-            cache=cache,
-            progress=progress,
-            name=_name(source),
-            integers=integers,
-        )
-    if entry is not None:
-        entry.models.put(entry.key, partial(artifact.write, key=entry.key))
-    return CompiledModel(artifact, num_threads=threads, memory_limit=limit, timing=timing)
+    cache, trust = checked_flag("cache", cache), checked_flag("trust", trust)
+    limit, specialize = check_memory_limit(memory_limit), checked_flag("specialize", specialize)
+    context = innermost_context() if shapes_compilation() else None
+    may_find = cache and not trust and context is None and dump_stages is None
+    recipe = Recipe(
+        source,
+        chosen_target(target, threads),
+        chosen_level(opt_level),
+        checked_shapes(shapes),
+        integers=checked_flag("integers", integers),
+        cache=cache,
+        trust=trust,
+        context=context,
+        digest=content_digest(source) if may_find else None,
+        state=file_state(checked_path("the model", source)) if isinstance(source, str | PathLike) else "",
+    )
+    artifact = recipe.find() if may_find else None
+    timing = None
+    if artifact is None:
+        dump = checked_path("dump_stages", dump_stages) if dump_stages is not None else None
+        artifact, timing = recipe.build(dump=dump, progress=progress)
+    versions = _versions(artifact, recipe, by_itself=specialize)
+    return CompiledModel(artifact, num_threads=threads, memory_limit=limit, timing=timing, versions=versions)
 
 
-class _Entry(NamedTuple):
-    """An entry of the cache of models."""
-
-    models: ModelCache
-    key: str
-
-
-def _entry(source: Source, target: Target, level: int, shapes: Shapes | None, *, integers: bool) -> _Entry | None:
-    """Returns the cache entry of a model; `None` without a cache, or for a model without a key."""
-    models = ModelCache.default() if target.runs_here() else None
-    key = None if models is None else model_key(source, target, level, shapes, integers=integers)
-    return None if models is None or key is None else _Entry(models, key)
-
-
-def _cached(entry: _Entry, name: str) -> Artifact | None:
-    """Returns the cached model, which may have been compiled under another name; `None` if it is absent or damaged."""
-    path = entry.models.get(entry.key)
-    if path is None:
+def _versions(artifact: Artifact, recipe: Recipe, *, by_itself: bool) -> Versions | None:
+    """Returns the versions of a model; `None` if it has no named dimensions, or returns functions."""
+    if not artifact.metadata.dims or artifact.metadata.functions:
         return None
-    try:
-        artifact = Artifact.load(path, key=entry.key)
-        return replace(artifact, metadata=replace(artifact.metadata, name=name))
-    except ArtifactError as error:
-        entry.models.drop(entry.key, error.message)
+    lasting = recipe.lasting()
+    if lasting is None:
         return None
-
-
-def _name(source: Source) -> str:
-    """Returns the name of the model in messages."""
-    if isinstance(source, str | PathLike):
-        return Path(source).stem
-    graph = getattr(source, "graph", None)
-    return "model" if graph is None else graph.name or "model"
+    helps = by_itself and environment.specialize_is_on() and lasting.is_cached
+    return Versions(artifact, lasting, VersionHelper(lasting) if helps else None)

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from numpy.typing import NDArray
 
-from xrelay.arguments import checked_path
+from xrelay.api.versions import Versions
+from xrelay.arguments import checked_path, checked_shapes
 from xrelay.errors import InputError
 from xrelay.forking import forks_wait
 from xrelay.runtime.arena import address_of
@@ -45,13 +46,16 @@ class CompiledModel:
         num_threads: int | None = None,
         memory_limit: int | None = None,
         timing: CompileTiming | None = None,
+        versions: Versions | None = None,
     ):
         """Creates a model from its artifact. `num_threads` is the maximum per call (default: the available cores).
 
-        `memory_limit` and `timing` are the properties of these names.
+        `memory_limit` and `timing` are the properties of these names. `versions` are those in the artifact, or others
+        of the same model.
         """
         self._artifact, self._timing = artifact, timing
         self._binder = InputBinder(artifact.metadata.inputs)
+        self._versions = Versions(artifact) if versions is None and artifact.versions else versions
         self._dynamic_buffers = artifact.metadata.dynamic_buffers
         self._num_threads = default_num_threads() if num_threads is None else check_num_threads(num_threads)
         self._memory_limit = check_memory_limit(memory_limit)
@@ -158,6 +162,8 @@ class CompiledModel:
         """
         if self._executable is not None:
             self._executable.cancel()
+        if self._versions is not None:
+            self._versions.cancel()
 
     def memory(self, sizes: Mapping[str, int] | None = None) -> int:
         """Returns the peak bytes of a call, without inputs, outputs and weights, for `sizes` of the named dimensions.
@@ -182,9 +188,28 @@ class CompiledModel:
         """Same as `run`, with the inputs as arguments: `model(x, y)`, `model(data=x)`, `model({"data": x})`."""
         return self.run(one_way(inputs, named))
 
+    def specialize(self, shapes: Mapping[str, Sequence[int]]) -> None:
+        """Compiles a version of the model for certain sizes, which runs with these sizes use from then on.
+
+        `shapes` are as in `compile`, and fix every named dimension: `{"data": (1, 3, 224, 224)}`, or, for a name,
+        equal minimum, maximum and typical size, `{"n": (8, 8, 8)}`. The version is kept, also in saved files. It is as
+        fast as a model that is compiled for the sizes, and results may differ from those of the open model by rounding.
+
+        Raises the errors of `compile` for wrong names and for sizes that the model refuses. Raises `InputError` if the
+        model has no named dimensions, returns functions, is from a saved file, or was compiled from bytes or an ONNX
+        model in memory, and if its program has changed.
+        """
+        if self._versions is None:
+            help = "compile the program with named dimensions, from a file or a module"
+            raise InputError(
+                "the model cannot be compiled for other sizes", location=self._artifact.metadata.name, help=help
+            )
+        self._versions.specialize(checked_shapes(shapes))
+
     def save(self, path: str | Path) -> None:
-        """Writes the model to one file that `xrelay.load` reads."""
-        self._artifact.save(checked_path("path", path))
+        """Writes the model to one file that `xrelay.load` reads, with the versions that `specialize` made."""
+        kept = self._artifact.versions if self._versions is None else self._versions.kept()
+        replace(self._artifact, versions=kept).save(checked_path("path", path))
 
     def export(self, path: str | Path, *, header: str | Path, name: str | None = None) -> list[Path]:
         """Writes an object file, a C header for it, and the weights (`.weights`) next to the object file.
@@ -202,7 +227,11 @@ class CompiledModel:
     def __copy__(self) -> CompiledModel:
         """Returns a model with the same code and weights, which are immutable, and its own threads and limit."""
         return type(self)(
-            self._artifact, num_threads=self._num_threads, memory_limit=self._memory_limit, timing=self._timing
+            self._artifact,
+            num_threads=self._num_threads,
+            memory_limit=self._memory_limit,
+            timing=self._timing,
+            versions=self._versions,
         )
 
     def __deepcopy__(self, memo: dict[int, object]) -> CompiledModel:
@@ -226,12 +255,15 @@ class CompiledModel:
             executable = self._load()
         plan = executable.constant
         if plan is None:
-            plan = executable.plan(arrays)
+            sizes = executable.sizes(arrays)
+            version = None if self._versions is None else self._versions.at(sizes)
+            executable = executable if version is None else version
+            plan = executable.plan(sizes)
         results: list[Listed] = [*(plan.new_outputs() if out is None else self._given(plan, out, arrays))]
         pointers = [address_of(array) for array in (*arrays, *results)]
         limits = RunLimits(self._num_threads, self._memory_limit, timeout)
         buffers = executable.call(plan, pointers, limits)
-        for number, array in zip(self._dynamic_buffers, buffers, strict=True):
+        for number, array in zip(executable.dynamic_buffers, buffers, strict=True):
             results.insert(number, array)
         for number, function in zip(self._artifact.metadata.functions, self._callable(), strict=True):
             (type,) = self.outputs[number].functions

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import Distribution, PackageNotFoundError, distribution, entry_points, version
@@ -205,24 +205,40 @@ _ELSEWHERE: Final = "elsewhere"
 
 
 def model_key(
-    source: Source, target: Target, opt_level: int, shapes: Shapes | None, *, integers: bool = False
+    digest: str | None,
+    target: Target,
+    opt_level: int,
+    shapes: Shapes | None,
+    *,
+    integers: bool = False,
+    sizes: Mapping[str, int] | None = None,
 ) -> str | None:
     """Returns the cache key of a compilation; `None` if it has none and must not be cached.
 
-    There is no key if the content of the source cannot be determined cheaply, if the program has registered code of its
-    own, or if a plugin was edited since the process began: the loaded code is then unknown.
+    `digest` is the `content_digest` of the source, and `sizes` are sizes that replace dimensions of a module. There is
+    no key if the digest is unknown, if the program has registered code of its own, or if a plugin was edited since the
+    process began: the loaded code is then unknown.
     """
     stamp = code_stamp()
-    if not stamp.covers_all():
-        return None
-    content = _content(source)
-    if content is None:
+    if digest is None or not stamp.covers_all():
         return None
     machine = f"{target} {target.threads} {','.join(target.code_features())}"
     options = (
         f"O{opt_level}{' integers' if integers else ''} calls {call_limit()} {sorted(checked_shapes(shapes).items())}"
     )
-    return content_key([stamp.text, machine, options, content])
+    at = "" if not sizes else f" at {sorted(sizes.items())}"
+    return content_key([stamp.text, machine, options + at, digest])
+
+
+def content_digest(source: Source) -> str | None:
+    """Returns the digest of a program, weights included; `None` if it cannot be determined cheaply."""
+    content = _content(source)
+    return content if content is None or isinstance(content, str) else content_key([content])
+
+
+def file_state(path: Path) -> str:
+    """Returns the directory entry of a file as text, which changes with its content."""
+    return _state(os.path.abspath(path)).text
 
 
 def _content(source: Source) -> bytes | str | None:

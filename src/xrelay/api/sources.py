@@ -13,7 +13,7 @@ from xdsl.dialects.func import FuncOp
 
 from xrelay.arguments import checked_path
 from xrelay.errors import InputError, did_you_mean, with_article
-from xrelay.passes.infra.module_level import is_native_code
+from xrelay.passes.infra.module_level import is_native_code, module_level
 from xrelay.passes.infra.printing import print_module
 from xrelay.passes.infra.source import full_context, read_module
 from xrelay.passes.infra.verify import verify_module
@@ -65,7 +65,7 @@ def _add_sizes(module: ModuleOp, sizes: Shapes) -> None:
     """Sets the sizes of the named dimensions of `@main`. Raises `InputError` for unknown names."""
     from xrelay.dialects.relay.core.size_hints import add_size_hints
 
-    main, names = _main_with_names(module)
+    main, names = main_with_names(module)
     for name in sizes:
         if name not in names:
             raise InputError(
@@ -76,9 +76,33 @@ def _add_sizes(module: ModuleOp, sizes: Shapes) -> None:
         add_size_hints(main, sizes)
 
 
+def fix_sizes(module: ModuleOp, sizes: Mapping[str, int]) -> None:
+    """Replaces the named dimensions of `@main`, and those that inference names, by sizes.
+
+    Raises `InputError` for a name that `@main` does not have, for a size out of the range in `relay.sizes`, and for a
+    module below the relay level; and the errors of type inference.
+    """
+    from xrelay.dialects.relay.core.size_hints import size_hints
+    from xrelay.passes.graph.dim_substitution import DimSubstitution
+    from xrelay.passes.types.infer_type import RelayInferTypePass
+
+    if module_level(module) != "relay":
+        raise InputError("sizes of a module below the relay level cannot be replaced", help="compile the relay module")
+    main, names = main_with_names(module)
+    if not {*names} >= sizes.keys():
+        RelayInferTypePass().apply(full_context(), module)  # names unnamed dimensions
+        main, names = main_with_names(module)
+    if main is None or not {*names} >= sizes.keys():
+        raise InputError(f"@main has the dimensions {', '.join(names)}, not {', '.join(sizes)}")
+    for name, hint in size_hints(main).items():
+        if name in sizes and not hint.least <= sizes[name] <= hint.greatest:
+            raise InputError(f"the dimension {name} is {sizes[name]}, the range is {hint.least} to {hint.greatest}")
+    DimSubstitution(sizes).apply([main])
+
+
 def with_known_sizes(module: ModuleOp, sizes: Shapes | None) -> ModuleOp:
     """Returns the module, or a copy whose `@main` declares the sizes of those names in `sizes` that it has."""
-    _, names = _main_with_names(module)
+    _, names = main_with_names(module)
     known = {name: numbers for name, numbers in (sizes or {}).items() if name in names}
     if known:
         module = module.clone()
@@ -86,7 +110,7 @@ def with_known_sizes(module: ModuleOp, sizes: Shapes | None) -> ModuleOp:
     return module
 
 
-def _main_with_names(module: ModuleOp) -> tuple[FuncOp | None, list[str]]:
+def main_with_names(module: ModuleOp) -> tuple[FuncOp | None, list[str]]:
     """Returns `@main` and the names of its dimensions."""
     from xrelay.dialects.relay.structure.call import names_in
 

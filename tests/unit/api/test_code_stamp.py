@@ -15,7 +15,7 @@ import pytest
 import xrelay
 from xrelay import registrations
 from xrelay.api import model_key as model_key_module
-from xrelay.api.model_key import CodeStamp, code_stamp, model_key
+from xrelay.api.model_key import CodeStamp, code_stamp, content_digest, model_key
 from xrelay.passes.layout.layout_hooks import layout_hook_scope
 
 MODEL = "func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {\n  func.return %x : tensor<4xf32>\n}\n"
@@ -142,16 +142,16 @@ def test_what_a_program_registers_is_compiled_anew(tmp_path: Path, monkeypatch: 
     path = write(tmp_path / "m.mlir", MODEL)
     host = xrelay.Target.host()
     monkeypatch.setattr(registrations, "_modules", set[str]())
-    assert model_key(path, host, 3, None) is not None
+    assert model_key(content_digest(path), host, 3, None) is not None
 
     def hook(*arguments: object) -> None:
         """A hook that changes nothing."""
 
     with layout_hook_scope({"nn.conv2d": hook}):
-        assert model_key(path, host, 3, None) is None
-    assert model_key(path, host, 3, None) is not None
+        assert model_key(content_digest(path), host, 3, None) is None
+    assert model_key(content_digest(path), host, 3, None) is not None
     registrations.note_registration(hook)
-    assert model_key(path, host, 3, None) is None
+    assert model_key(content_digest(path), host, 3, None) is None
 
 
 def test_a_plugin_that_is_edited_while_it_may_be_loaded_is_compiled_anew(

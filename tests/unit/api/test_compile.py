@@ -14,7 +14,7 @@ from xdsl.dialects.builtin import ModuleOp
 import xrelay
 from xrelay import registrations
 from xrelay.api.codegen import llvm_texts
-from xrelay.api.model_key import model_key
+from xrelay.api.model_key import content_digest, model_key
 from xrelay.errors import InputError, LoweringError, ModelImportError, ParseError, VerificationError, XRelayError
 from xrelay.passes.infra.printing import print_module
 from xrelay.passes.infra.source import full_context, parse_module
@@ -128,19 +128,19 @@ def test_the_key_depends_on_everything_that_matters(cache: Path, tmp_path: Path)
     path = tmp_path / "m.mlir"
     path.write_text(TEXT)
     keys = [
-        model_key(path, host, 3, None),
-        model_key(path, host, 2, None),
-        model_key(path, other, 3, None),
-        model_key(model(), host, 3, None),
-        model_key(model(), host, 3, {"p": (4, 8)}),
-        model_key(module(), host, 3, None),
+        model_key(content_digest(path), host, 3, None),
+        model_key(content_digest(path), host, 2, None),
+        model_key(content_digest(path), other, 3, None),
+        model_key(content_digest(model()), host, 3, None),
+        model_key(content_digest(model()), host, 3, {"p": (4, 8)}),
+        model_key(content_digest(module()), host, 3, None),
     ]
     path.write_text(TEXT.replace("relay.add", "relay.multiply"))
-    keys.append(model_key(path, host, 3, None))
+    keys.append(model_key(content_digest(path), host, 3, None))
     assert len(set(keys)) == len(keys)
     assert None not in keys
     path.write_bytes(b"\0 location \0")
-    assert model_key(path.rename(tmp_path / "external.onnx"), host, 3, None) is None
+    assert model_key(content_digest(path.rename(tmp_path / "external.onnx")), host, 3, None) is None
 
 
 @pytest.mark.parametrize(

@@ -116,6 +116,6 @@ def test_the_key_is_linear_in_attributes_that_share_parts(cache: Path) -> None:
     def key(depth: int, last: str) -> str | None:
         aliases = "".join(f"#a{i} = [#a{i - 1}, #a{i - 1}]\n" for i in range(1, depth))
         text = f"#a0 = [{last}]\n{aliases}module attributes {{shared = #a{depth - 1}}} {{}}"
-        return model_key.model_key(xrelay.parse(text), chosen_target(None, None), 3, None)
+        return model_key.model_key(model_key.content_digest(xrelay.parse(text)), chosen_target(None, None), 3, None)
 
     assert len({key(60, "0"), key(60, "1"), key(61, "0"), None}) == 4

@@ -1,0 +1,197 @@
+"""How a model was compiled: program, target and options, so that it can be compiled again for certain sizes.
+
+A recipe finds compiled models in the cache without importing the compiler, and compiles those that are absent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass, field, replace
+from functools import partial
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from xrelay.api.model_key import content_digest, file_state, model_key
+from xrelay.arguments import Shapes
+from xrelay.errors import ArtifactError, InputError
+from xrelay.runtime.abi import MAX_EXTENT
+from xrelay.runtime.artifact import Artifact
+from xrelay.runtime.cache import ModelCache
+from xrelay.runtime.metadata import TensorSpec
+from xrelay.target.target import Target
+
+if TYPE_CHECKING:
+    from xrelay.api.build_artifact import Built
+    from xrelay.api.sources import Source
+    from xrelay.api.stage_runner import Progress
+    from xrelay.passes.infra.entered_contexts import EnteredContext
+
+
+@dataclass(frozen=True, eq=False)
+class Recipe:
+    """The program and the options of a compilation."""
+
+    source: Source
+    target: Target
+    opt_level: int
+    shapes: Shapes
+    integers: bool = False
+    cache: bool = True
+    """Whether the cache may be used."""
+    trust: bool = False
+    context: EnteredContext | None = None
+    """The context that was entered, if it changes or observes the compilation; the cache of models is then not used."""
+    digest: str | None = None
+    """The digest of the program; `None` if it is unknown."""
+    state: str = ""
+    """The state of the file that the program is in."""
+    sizes: Mapping[str, int] = field(default_factory=dict[str, int])
+    """Sizes of the named dimensions, for a version; see `at`."""
+
+    @property
+    def path(self) -> Path | None:
+        """The file of the program; `None` for a program in memory."""
+        return Path(self.source) if isinstance(self.source, str | PathLike) else None
+
+    @property
+    def name(self) -> str:
+        """The name of the model in messages."""
+        if self.path is not None:
+            return self.path.stem
+        graph = getattr(self.source, "graph", None)
+        return "model" if graph is None else graph.name or "model"
+
+    @property
+    def is_onnx(self) -> bool:
+        """Whether the program is an ONNX file."""
+        return self.path is not None and self.path.suffix == ".onnx"
+
+    def at(self, inputs: Sequence[TensorSpec], sizes: Mapping[str, int]) -> Recipe:
+        """Returns the recipe of a version; `inputs` are those of the open model.
+
+        For an ONNX model, it is that of a compilation with the shapes of all inputs.
+        """
+        shapes = {name: numbers for name, numbers in self.shapes.items() if name not in sizes}
+        if self.is_onnx:
+            fixed = [spec for spec in inputs if not spec.containers and spec.is_open]
+            shapes |= {spec.name: spec.at(sizes).known_shape for spec in fixed}
+        return replace(self, shapes=shapes, sizes=sizes)
+
+    def find(self) -> Artifact | None:
+        """Returns the cached model, which may have another name; `None` if it is absent or damaged."""
+        entry = self._entry()
+        path = None if entry is None else entry.models.get(entry.key)
+        if entry is None or path is None:
+            return None
+        try:
+            # The weights of a version are mapped: most equal those of the open model, which replace them.
+            artifact = Artifact.load(path, key=entry.key, mmap=True if self.sizes else None)
+            return replace(artifact, metadata=replace(artifact.metadata, name=self.name))
+        except ArtifactError as error:
+            entry.models.drop(entry.key, error.message)
+            return None
+
+    def build(self, *, dump: Path | None = None, progress: Progress | None = None) -> Built:
+        """Compiles the model, and adds it to the cache unless stages are dumped. Raises the errors of `compile`."""
+        from xrelay.api.build_artifact import build_artifact
+        from xrelay.api.sources import fix_sizes, load_source
+
+        module = load_source(self.source, shapes=self.shapes, trust=self.trust)
+        if self.sizes and not self.is_onnx:
+            fix_sizes(module, self.sizes)
+        context = self.context if self.sizes else None  # entered already for the open model
+        with nullcontext() if context is None else context, self.target:
+            # Entering the target enables the strategies and hooks that are registered for it.
+            built = build_artifact(
+                module,
+                self.target,
+                opt_level=self.opt_level,
+                dump=dump,
+                cache=self.cache,
+                progress=progress,
+                name=self.name,
+                integers=self.integers,
+            )
+        entry = self._entry() if dump is None else None
+        if entry is not None:
+            entry.models.put(entry.key, partial(built.artifact.write, key=entry.key))
+        return built
+
+    @property
+    def is_cached(self) -> bool:
+        """Whether the model and its versions are in the cache."""
+        return self._entry() is not None
+
+    def lasting(self) -> Recipe | None:
+        """Returns the recipe for later use: with an absolute path, or the digest of a module.
+
+        Returns `None` for a program whose content is in memory alone, which the recipe would keep there.
+        """
+        if self.path is not None:
+            path = self.path.absolute()
+            known = self.digest is not None and self.state == file_state(path)
+            return replace(self, source=path, digest=content_digest(path) if known else None)
+        if isinstance(self.source, bytes) or hasattr(self.source, "graph"):
+            return None
+        return self if self.digest is not None else replace(self, digest=content_digest(self.source))
+
+    def check_unchanged(self) -> None:
+        """Raises `InputError` if the program has changed since it was compiled."""
+        if self.path is not None and self.state == file_state(self.path):
+            return
+        if self.digest is None or self.digest != content_digest(self.source):
+            raise InputError("the program has changed since it was compiled", location=self.name, help="compile it")
+
+    def sizes_of(self, inputs: Sequence[TensorSpec], dims: Sequence[str], shapes: Shapes) -> dict[str, int]:
+        """Returns the size of each of `dims` for `shapes`, as `compile` takes them; `inputs` are those of the model.
+
+        Raises the errors of `compile` for wrong names and shapes, and `InputError` if a size is missing, contradicts
+        another, or is out of its range.
+        """
+        specs = {spec.name: spec for spec in inputs} if self.is_onnx else {}
+        rows: list[tuple[int | str, int]] = []
+        for name, numbers in shapes.items():
+            spec, is_size = specs.get(name), name in dims and len(numbers) == 3 and len({*numbers}) == 1
+            if spec is not None and len(spec.shape) == len(numbers):
+                rows += zip(spec.shape, numbers, strict=True)
+            else:
+                rows.append((name, numbers[0]) if is_size else ("", -1))
+        sizes = {name: size for name, size in reversed(rows) if isinstance(name, str)}
+        if any(size < 0 or size != sizes.get(str(extent), extent) for extent, size in rows):
+            self._refuse(shapes)
+            help = "pass shapes of inputs that agree, or equal minimum, maximum and typical size of a name"
+            raise InputError(f"shapes does not fix one size for each dimension: {shapes}", help=help)
+        missing = [name for name in dims if name not in sizes]
+        if missing:
+            self._refuse(shapes)
+            raise InputError(f"the dimension {missing[0]} stays open", help=f"pass sizes of {', '.join(dims)}")
+        for name in dims:
+            least, greatest, _ = self.shapes.get(name, (0, MAX_EXTENT, 0))
+            if not least <= sizes[name] <= greatest:
+                raise InputError(f"the dimension {name} is {sizes[name]}, the range is {least} to {greatest}")
+        return {name: sizes[name] for name in dims}
+
+    def _refuse(self, shapes: Shapes) -> None:
+        """Raises the errors of `compile` for `shapes`, if it refuses them when it reads the program."""
+        from xrelay.api.sources import load_source
+
+        load_source(self.source, shapes=shapes, trust=self.trust)
+
+    def _entry(self) -> _Entry | None:
+        """Returns the cache entry of the model; `None` without a cache, or for a model without a key."""
+        is_cached = self.cache and self.context is None and not self.trust and self.target.runs_here()
+        models = ModelCache.default() if is_cached else None
+        if models is None:
+            return None
+        sizes = None if self.is_onnx else self.sizes
+        key = model_key(self.digest, self.target, self.opt_level, self.shapes, integers=self.integers, sizes=sizes)
+        return None if key is None else _Entry(models, key)
+
+
+class _Entry(NamedTuple):
+    """An entry of the cache of models."""
+
+    models: ModelCache
+    key: str

@@ -1,0 +1,58 @@
+"""A process that compiles a version of a model into the cache, see `version_helper.py`.
+
+It runs with low priority, uses one thread, and ends with its parent.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+
+from xrelay.api.model_key import content_digest
+from xrelay.api.recipe import Recipe
+from xrelay.api.version_helper import VersionTask
+from xrelay.passes.infra.gc_pause import gc_pause
+from xrelay.runtime.json_fields import decode, parse_json_object
+from xrelay.target.host import set_host_facts
+from xrelay.target.target import Target
+
+_LOWEST = 19
+"""The lowest priority of a process."""
+
+
+def compile_version(task: VersionTask) -> None:
+    """Compiles a version into the cache. Raises the errors of `compile`."""
+    set_host_facts(task.host)
+    recipe = Recipe(
+        task.path,
+        Target.parse(task.target),
+        task.opt_level,
+        task.shapes,
+        integers=task.integers,
+        digest=content_digest(task.path) if task.digest is None else task.digest,
+        sizes=task.sizes,
+    )
+    recipe.build()
+
+
+def main() -> None:
+    """Compiles the version that the first line of standard input describes."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    os.nice(_LOWEST)
+    what = "the message of a model"
+    task = decode(VersionTask, parse_json_object(sys.stdin.buffer.readline(), what), what)
+    threading.Thread(target=_end_with, args=(sys.stdin.fileno(),), daemon=True).start()
+    with gc_pause():
+        compile_version(task)
+
+
+def _end_with(pipe: int) -> None:
+    """Ends the process when the parent has closed the pipe, or has ended."""
+    os.read(pipe, 1)
+    os._exit(1)
+
+
+if __name__ == "__main__":
+    main()
