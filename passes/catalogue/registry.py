@@ -68,6 +68,7 @@ FOLDERS: dict[str, str] = {
     "relay-check-basic-block-normal-form": "compat/relay/passes",
     "relay-partial-eval": "compat/relay/passes",
     "relay-narrow-products": "passes/relay",
+    "relay-split-conv-transpose": "passes/relay",
     "relay-widen-products": "passes/relay",
     "relay-to-cps": "compat/relay/passes",
     "relay-un-cps": "compat/relay/passes",

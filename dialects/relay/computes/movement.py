@@ -12,7 +12,7 @@ from xrelay.dialects.relay.computes.builder import TopiBuilder, element_of
 from xrelay.dialects.relay.computes.scalars import row_major
 from xrelay.dialects.topi.build import Body, IndexLike, variables
 from xrelay.dialects.topi.shapes import shape_of
-from xrelay.index_algebra.dims import Dim, is_positive, product
+from xrelay.index_algebra.dims import Dim, product, terms_of
 
 Place = Callable[[Body, int, AffineExpr], IndexLike]
 """Maps an axis of the data and the result's index along it to the index of the data."""
@@ -87,8 +87,12 @@ def matching_runs(target: Sequence[Dim], source: Sequence[Dim]) -> list[tuple[li
 
 
 def _goes_on(left: Dim, right: Dim) -> bool:
-    """Returns whether to extend the first of two products: it is not known to be greater than the other."""
-    return left <= right if isinstance(left, int) and isinstance(right, int) else not is_positive(left - right)
+    """Returns whether to extend the first of two products: it is not known to be greater than the other.
+
+    Names are taken as at least 1: `2 * n` is greater than `n`.
+    """
+    terms = terms_of(left - right)
+    return sum(terms.values()) <= 0 or any(factor < 0 for monomial, factor in terms.items() if monomial)
 
 
 def _only_units_left(target: Sequence[Dim], i: int, source: Sequence[Dim], j: int) -> bool:

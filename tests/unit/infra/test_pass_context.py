@@ -150,6 +150,7 @@ def test_every_graph_pass_has_a_row_or_is_unknown_to_relay() -> None:
         "relay-narrow-products",
         "relay-outline-fused",
         "relay-select-entry",
+        "relay-split-conv-transpose",
         "relay-split-wide-ops",
         "relay-recursion-to-loop",
         "relay-widen-products",

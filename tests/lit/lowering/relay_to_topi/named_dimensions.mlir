@@ -29,6 +29,14 @@ func.func private @heads(%x: tensor<?x?x8xf32, #relay.dims<b, s>>) -> tensor<?x?
   func.return %r : tensor<?x?x2x4xf32, #relay.dims<b, s>>
 }
 
+// Each pair of axes is joined on its own.
+// CHECK-LABEL: @pairs
+func.func private @pairs(%x: tensor<?x2x?x2xf32, #relay.dims<h, w>>) -> tensor<?x?xf32, #relay.dims<2 * h, 2 * w>> attributes {relay.primitive} {
+  // CHECK: topi.read %x[%i0 floordiv 2, %i0 mod 2, %i1 floordiv 2, %i1 mod 2]
+  %r = relay.reshape(%x) {newshape = [-3, -3]} : (tensor<?x2x?x2xf32, #relay.dims<h, w>>) -> tensor<?x?xf32, #relay.dims<2 * h, 2 * w>>
+  func.return %r : tensor<?x?xf32, #relay.dims<2 * h, 2 * w>>
+}
+
 // CHECK-LABEL: @flat
 func.func private @flat(%x: tensor<?x3x?xf32, #relay.dims<n, m>>) -> tensor<?xf32, #relay.dims<3 * m * n>> attributes {relay.primitive} {
   // CHECK: topi.read %x[%i0 floordiv (m * 3), %i0 floordiv m mod 3, %i0 mod m]
