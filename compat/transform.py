@@ -83,19 +83,19 @@ prim_func_pass = kernel_pass
 Defunctionalization = defunctionalize
 """Relay's name for `defunctionalize`, which is a function and not a pass, as in Relay."""
 
-_MAKERS = {row.alias if row.alias else row.name: row for row in RELAY_PASSES}
+_PASSES_BY_NAME = {row.alias if row.alias else row.name: row for row in RELAY_PASSES}
 
 
 def __getattr__(name: str) -> Callable[..., Pass]:
     """Returns the factory of the pass that Relay calls `name`."""
-    row = _MAKERS.get(name)
+    row = _PASSES_BY_NAME.get(name)
     if row is None and name in SEQUENCES:
         return SEQUENCES[name]
     if row is None:
-        hint = did_you_mean(name, [*_MAKERS, *__all__], "xrelay-opt --list-passes lists all")
+        hint = did_you_mean(name, [*_PASSES_BY_NAME, *__all__], "xrelay-opt --list-passes lists all")
         raise AttributeError(f"module 'xrelay.transform' has no pass {name!r}; {hint}")
     return pass_maker(row)
 
 
 def __dir__() -> list[str]:
-    return sorted({*__all__, *_MAKERS, *SEQUENCES})
+    return sorted({*__all__, *_PASSES_BY_NAME, *SEQUENCES})

@@ -50,7 +50,7 @@ def warn_once(kind: str, message: str) -> None:
 def usable_folder(folder: Path) -> bool:
     """Whether the cache may use a folder. A missing folder is created, accessible by the user alone."""
     try:
-        fault = while_cleared(lambda: _made_fault(folder))
+        fault = while_cleared(lambda: _creation_fault(folder))
     except OSError as error:
         warn_once("unusable", f"compiling without the cache: {_description(folder, error)}; {_ELSEWHERE}")
         return False
@@ -175,7 +175,7 @@ def _write(path: Path, fill: Callable[[BinaryIO], object]) -> int:
     return path.lstat().st_size
 
 
-def _made_fault(folder: Path) -> str | None:
+def _creation_fault(folder: Path) -> str | None:
     """Creates a folder if it is missing; returns the reason why it cannot be used, or None."""
     _make(folder)
     return folder_fault(folder)

@@ -218,7 +218,7 @@ class DynamicBufferReader:
     def __init__(self, specs: Sequence[TensorSpec]):
         """Prepares for outputs of these types, in order."""
         self._specs = specs
-        self.count = sum(1 + _open_extents(spec) for spec in specs)
+        self.count = sum(1 + _dynamic_extent_count(spec) for spec in specs)
         """The number of values that a run stores."""
 
     def read(self, values: Values) -> list[Listed]:
@@ -240,5 +240,5 @@ class DynamicBufferReader:
         return arrays
 
 
-def _open_extents(spec: TensorSpec) -> int:
+def _dynamic_extent_count(spec: TensorSpec) -> int:
     return 0 if spec.containers else sum(isinstance(extent, str) for extent in spec.shape)

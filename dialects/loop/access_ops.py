@@ -22,7 +22,7 @@ from xdsl.traits import MemoryReadEffect, MemoryWriteEffect, Pure
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
 
-from xrelay.dialects.loop.base import CheckedOp, remembered
+from xrelay.dialects.loop.base import CheckedOp, cached_on_op
 from xrelay.dialects.shared.checked_index import CheckedIndex
 from xrelay.dialects.upstream.signless import signless
 from xrelay.index_algebra.value_map import ValueMap, parse_affine_exprs, print_affine_exprs
@@ -80,7 +80,7 @@ class LoadOp(CheckedOp):
     @property
     def index(self) -> ValueMap:
         """The index expressions."""
-        return remembered(self, (self.map_attr, self._operands), _index_of_load)
+        return cached_on_op(self, (self.map_attr, self._operands), _index_of_load)
 
     @index.setter
     def index(self, value: ValueMap) -> None:
@@ -144,7 +144,7 @@ class StoreOp(CheckedOp):
     @property
     def index(self) -> ValueMap:
         """The index expressions."""
-        return remembered(self, (self.map_attr, self._operands), _index_of_store)
+        return cached_on_op(self, (self.map_attr, self._operands), _index_of_store)
 
     @index.setter
     def index(self, value: ValueMap) -> None:

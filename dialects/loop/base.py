@@ -80,21 +80,21 @@ class IterKindAttr(EnumAttribute[IterKind], SpacedOpaqueSyntaxAttribute):
     name = "loop.iter"
 
 
-AnswerT = TypeVar("AnswerT")
+ValueT = TypeVar("ValueT")
 OpT = TypeVar("OpT", bound=Operation)
 
 
-def remembered(op: OpT, parts: tuple[object, ...], answer: Callable[[OpT], AnswerT]) -> AnswerT:
-    """Returns `answer(op)`, recomputed only if one of `parts` is another object than at the last call.
+def cached_on_op(op: OpT, parts: tuple[object, ...], compute: Callable[[OpT], ValueT]) -> ValueT:
+    """Returns `compute(op)`, computed again only if one of `parts` is another object than at the last call.
 
     `parts` are immutable: attributes of the op, and the tuple of its operands, which xDSL replaces at each change.
     """
-    answers = vars(op)
-    known = answers.get(answer.__name__)
+    cache = vars(op)
+    known = cache.get(compute.__name__)
     if known is not None and len(known[0]) == len(parts) and all(map(is_, known[0], parts)):
         return known[1]
-    found = answer(op)
-    answers[answer.__name__] = parts, found
+    found = compute(op)
+    cache[compute.__name__] = parts, found
     return found
 
 

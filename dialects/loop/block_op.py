@@ -32,7 +32,7 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import NoTerminator, RecursiveMemoryEffect
 
-from xrelay.dialects.loop.base import CheckedOp, IterKind, IterKindAttr, remembered
+from xrelay.dialects.loop.base import CheckedOp, IterKind, IterKindAttr, cached_on_op
 from xrelay.dialects.shared.extents import numbers_in
 from xrelay.dialects.shared.op_making import copies
 from xrelay.index_algebra.value_map import ValueMap, join_maps, parse_affine_expr, print_affine_expr
@@ -176,17 +176,17 @@ class BlockOp(CheckedOp):
     @property
     def kinds(self) -> tuple[IterKind, ...]:
         """The kind of each variable."""
-        return remembered(self, (self.kinds_attr,), _kinds)
+        return cached_on_op(self, (self.kinds_attr,), _kinds)
 
     @property
     def extents(self) -> tuple[Extent, ...]:
         """The domain extent of each variable; `DYNAMIC` if unknown."""
-        return remembered(self, (self.extents_attr, self._operands, self._segments), _extents)
+        return cached_on_op(self, (self.extents_attr, self._operands, self._segments), _extents)
 
     @property
     def bindings(self) -> ValueMap:
         """The value of each variable in terms of enclosing loop indices."""
-        return remembered(self, (self.bindings_attr, self._operands, self._segments), _bindings)
+        return cached_on_op(self, (self.bindings_attr, self._operands, self._segments), _bindings)
 
     @property
     def _segments(self) -> Attribute:
@@ -221,13 +221,13 @@ class BlockOp(CheckedOp):
     @property
     def spatial(self) -> tuple[int, ...]:
         """The positions of the spatial variables."""
-        return remembered(self, (self.kinds_attr,), _spatial)
+        return cached_on_op(self, (self.kinds_attr,), _spatial)
 
     @property
     def is_consistent(self) -> bool:
         """Whether kinds, extents and bindings have the same length, and the bindings match their operands."""
         parts = (self.kinds_attr, self.extents_attr, self.bindings_attr, self._operands, self._segments)
-        return remembered(self, parts, _is_consistent)
+        return cached_on_op(self, parts, _is_consistent)
 
     @property
     def has_init(self) -> bool:

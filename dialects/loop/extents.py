@@ -17,7 +17,7 @@ from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, SSAVal
 from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind, AffineConstantExpr, AffineExpr
 from xdsl.utils.exceptions import VerifyException
 
-from xrelay.dialects.loop.base import remembered
+from xrelay.dialects.loop.base import cached_on_op
 from xrelay.dialects.loop.block_op import DYNAMIC, BlockOp, Extent
 from xrelay.dialects.loop.for_op import ForOp
 from xrelay.dialects.shared.attribute_names import EXTENTS, LOOP_KERNEL
@@ -147,7 +147,7 @@ def _expression(value: SSAValue, operands: tuple[SSAValue, ...], expressions: Se
     # Maps of block arguments are made for each query; they depend only on the arguments.
     made = [each for operand, each in zip(operands, expressions, strict=True) if type(operand.owner) in _ARITHMETIC]
     are_extents = [is_index_argument(operand) for each in expressions for operand in each.operands]
-    return remembered(op, (*operands, *_contents(operands), *made, *are_extents), expression)
+    return cached_on_op(op, (*operands, *_contents(operands), *made, *are_extents), expression)
 
 
 def _contents(operands: tuple[SSAValue, ...]) -> list[Attribute]:

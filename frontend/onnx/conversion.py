@@ -35,7 +35,13 @@ from xrelay.frontend.onnx.problems import (
 from xrelay.frontend.onnx.registry import ConvertFunction, find_converter, known_ranges
 from xrelay.frontend.onnx.spliced import spliced_call
 
-_AS_THEY_ARE = (UnsupportedNodeError, DependentNodeError, MalformedGraphError, BranchRanksError, ReplacedNodeError)
+_PROPAGATED_ERRORS = (
+    UnsupportedNodeError,
+    DependentNodeError,
+    MalformedGraphError,
+    BranchRanksError,
+    ReplacedNodeError,
+)
 """Errors of nodes whose cause is not the type of an input."""
 
 
@@ -69,7 +75,7 @@ def try_convert(
         return node.unsupported(foreign)
     try:
         _convert(node, converter, graph)
-    except _AS_THEY_ARE as error:
+    except _PROPAGATED_ERRORS as error:
         return error
     except ModelImportError as error:
         return UntypedNodeError(error.message, location=error.location, help=error.help)

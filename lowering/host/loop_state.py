@@ -200,7 +200,7 @@ class DoubleBuffers:
         """Allocates a second buffer for each carried value in `results` that the body computes, once per value."""
         values: dict[SSAValue, int] = {}
         for index, value in enumerate(next_values(op)[: len(op.initial)]):
-            if index in results and value not in values and _takes_two(value, op, code):
+            if index in results and value not in values and _needs_two_buffers(value, op, code):
                 values[value] = index
         pairs = {index: (results[index], code.allocate_like(results[index])) for index in values.values()}
         count = None
@@ -253,7 +253,7 @@ class DoubleBuffers:
         return code.compare("ne", parity, code.constant(0))
 
 
-def _takes_two(value: SSAValue, op: LoopOp, code: HostCode) -> bool:
+def _needs_two_buffers(value: SSAValue, op: LoopOp, code: HostCode) -> bool:
     """Whether a carried value has two buffers: an op of the body can write it into any buffer.
 
     Scalars are copied instead.

@@ -144,12 +144,14 @@ def _common_buffers(loop: ForOp) -> list[SSAValue]:
             accessed.setdefault(op.parent, {})[op.memref] = None
     common: list[SSAValue] | None = None
     for block in dict.fromkeys(op.parent for op in stores if not loop.is_ancestor(op.memref.owner)):
-        buffers = _around(block, loop, accessed)
+        buffers = _accessed_around(block, loop, accessed)
         common = list(buffers) if common is None else [buffer for buffer in common if buffer in buffers]
     return [] if common is None else common
 
 
-def _around(block: Block | None, loop: ForOp, accessed: dict[Block, dict[SSAValue, None]]) -> dict[SSAValue, None]:
+def _accessed_around(
+    block: Block | None, loop: ForOp, accessed: dict[Block, dict[SSAValue, None]]
+) -> dict[SSAValue, None]:
     """Returns the buffers accessed in a block of the loop and in the blocks around it."""
     found: dict[SSAValue, None] = {}
     while block is not None:

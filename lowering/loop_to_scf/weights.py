@@ -80,7 +80,7 @@ def take_weights_from_main(module: ModuleOp) -> None:
     reached = _reached_from("main", callees)
     wanted = {name: {} if name == "main" else _distinct(graphs[name]) for name in reached}
     if any(wanted.values()):
-        _hand_on(graphs, callees, wanted)
+        _add_weight_arguments(graphs, callees, wanted)
 
 
 def _reached_from(start: str, callees: Mapping[str, list[str]]) -> dict[str, None]:
@@ -95,7 +95,7 @@ def _reached_from(start: str, callees: Mapping[str, list[str]]) -> dict[str, Non
     return reached
 
 
-def _hand_on(
+def _add_weight_arguments(
     graphs: Mapping[str, func.FuncOp], callees: Mapping[str, list[str]], wanted: dict[str, dict[Key, WeightOp]]
 ) -> None:
     """Adds arguments to the functions for the weights that they and their callees use."""

@@ -76,20 +76,20 @@ class _Loop(NamedTuple):
 class UnwrittenArguments:
     """The pointer arguments of a function whose memory does not change while the function runs."""
 
-    _alone: frozenset[SSAValue]
+    _noalias_arguments: frozenset[SSAValue]
     _found: dict[SSAValue, bool]
 
     def __init__(self, function: llvm.FuncOp):
         flags = function.arg_attrs.data if function.arg_attrs is not None else ()
         pairs = zip(function.body.blocks[0].args, flags, strict=False)
-        self._alone = frozenset(argument for argument, each in pairs if NOALIAS in each.data)
+        self._noalias_arguments = frozenset(argument for argument, each in pairs if NOALIAS in each.data)
         self._found = {}
 
     def stays_equal(self, pointer: SSAValue) -> bool:
         """Whether the memory at a pointer is never written."""
         root = _root(pointer)
         if root not in self._found:
-            self._found[root] = root in self._alone and _is_read_alone(root)
+            self._found[root] = root in self._noalias_arguments and _is_read_alone(root)
         return self._found[root]
 
 

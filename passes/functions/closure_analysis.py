@@ -268,7 +268,7 @@ class _Names:
 
     def _supplier(self, name: str) -> SSAValue | None:
         """Returns the first value in the function from whose extents the size of `name` follows, or None."""
-        return next((value for value in _around(self._function) if name in names_supplied_by(value)), None)
+        return next((value for value in _visible_values(self._function) if name in names_supplied_by(value)), None)
 
 
 def names_supplied_by(value: SSAValue) -> set[str]:
@@ -277,7 +277,7 @@ def names_supplied_by(value: SSAValue) -> set[str]:
     return {name for dim in dims for name in dim.names if solved_for(name, dim, symbol("%size"), {}) is not None}
 
 
-def _around(function: FnOp) -> Iterator[SSAValue]:
+def _visible_values(function: FnOp) -> Iterator[SSAValue]:
     """Yields the values that `function` may use, in the order of the text."""
     ancestors: list[Operation] = []
     op: Operation | None = function

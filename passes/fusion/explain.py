@@ -216,7 +216,7 @@ def change_for(partition: Partition, decision: FusionDecision) -> FusionChange |
         case FusionRule.OPAQUE | FusionRule.REDUCTION:
             return None
         case FusionRule.POST_DOMINATOR:
-            return _meeting(graph, node)
+            return _change_for_post_dominator(graph, node)
         case FusionRule.LEVEL:
             return FusionChange(ChangeKind.RAISE_LEVEL, node)
         case FusionRule.DEPTH:
@@ -225,10 +225,10 @@ def change_for(partition: Partition, decision: FusionDecision) -> FusionChange |
             found, limit = decision.found, decision.limit
             return FusionChange(ChangeKind.RAISE_ARGUMENTS, node, amount=(found or 0) - (limit or 0))
         case _:
-            return _unblocking(partition, decision)
+            return _change_for_blocker(partition, decision)
 
 
-def heavy_in_own_kernel(partition: Partition, decision: FusionDecision) -> int | None:
+def blocking_anchor(partition: Partition, decision: FusionDecision) -> int | None:
     """The heavy op of the node's kernel that keeps the node out of a tuple fused into an injective op, or `None`."""
     sink = decision.post_dominator
     if decision.rule is not FusionRule.TUPLE or decision.blocker != sink or sink is None:
@@ -236,14 +236,14 @@ def heavy_in_own_kernel(partition: Partition, decision: FusionDecision) -> int |
     return partition.anchors[partition.roots[decision.node]]
 
 
-def _meeting(graph: ForwardGraph, node: int) -> FusionChange | None:
+def _change_for_post_dominator(graph: ForwardGraph, node: int) -> FusionChange | None:
     """The change by which `node` gets a post-dominator."""
     if not graph.outputs[node]:
         return None
     return FusionChange(ChangeKind.KEEP_INSIDE if graph.extern[node] else ChangeKind.ONE_USER, node)
 
 
-def _unblocking(partition: Partition, decision: FusionDecision) -> FusionChange | None:
+def _change_for_blocker(partition: Partition, decision: FusionDecision) -> FusionChange | None:
     """The change to the edge or node that blocks fusion."""
     graph, blocker = partition.graph, decision.blocker
     if blocker is None:
@@ -252,7 +252,7 @@ def _unblocking(partition: Partition, decision: FusionDecision) -> FusionChange 
         return _simpler_edge(graph, blocker, decision.rule)
     if graph.names[blocker] == STOP_FUSION:
         return FusionChange(ChangeKind.REMOVE, blocker)
-    anchor = heavy_in_own_kernel(partition, decision)
+    anchor = blocking_anchor(partition, decision)
     if anchor is not None:
         return None if anchor == decision.node else FusionChange(ChangeKind.FREE, decision.node, anchor)
     if decision.rule is FusionRule.TUPLE and blocker == decision.post_dominator:

@@ -13,8 +13,8 @@ from xrelay.passes.fusion.explain import (
     ExplainedGroup,
     ExplainedOp,
     FusionChange,
+    blocking_anchor,
     change_for,
-    heavy_in_own_kernel,
 )
 from xrelay.passes.fusion.forward_graph import Edge
 from xrelay.passes.fusion.partition import FusionDecision
@@ -75,7 +75,7 @@ def story_lines(block: ExplainedBlock, op: ExplainedOp) -> Iterator[str]:
     blocker = blocked_by(block, decision)
     if blocker is not None:
         yield f"  blocked by: {blocker}"
-    change = what_would_help(block, decision)
+    change = suggest_change(block, decision)
     if change is not None:
         yield f"  to change it: {change}"
     hint = hint_effect(block, op)
@@ -110,7 +110,7 @@ def blocked_by(block: ExplainedBlock, decision: FusionDecision) -> str | None:
     if isinstance(decision.blocker, Edge):
         producer, consumer, pattern = decision.blocker
         return f"the edge from {block.name(producer)} into {block.name(consumer)}, which is {pattern.relay_name}"
-    anchor = heavy_in_own_kernel(block.partition, decision)
+    anchor = blocking_anchor(block.partition, decision)
     if anchor is not None:
         return "its own pattern" if anchor == decision.node else f"its kernel, that of {block.name(anchor)}"
     if decision.blocker is not None:
@@ -132,7 +132,7 @@ def _why_not_free(block: ExplainedBlock, node: int) -> str:
     return f", which is {own.relay_name}"
 
 
-def what_would_help(block: ExplainedBlock, decision: FusionDecision) -> str | None:
+def suggest_change(block: ExplainedBlock, decision: FusionDecision) -> str | None:
     """The change that would let the node be fused; `None` if it is fused already or can never be."""
     change = change_for(block.partition, decision)
     if change is None:
@@ -236,7 +236,7 @@ def _decision(block: ExplainedBlock, decision: FusionDecision) -> Json:
         else None,
         "found": decision.found,
         "limit": decision.limit,
-        "to_change_it": what_would_help(block, decision),
+        "to_change_it": suggest_change(block, decision),
         "change": _change(change_for(block.partition, decision)),
     }
 

@@ -68,7 +68,7 @@ class ArgumentCounter:
         """The number of these groups that count no arguments."""
         self._open: list[list[int]] = [[] for _ in range(len(graph))]
         """The roots of these groups, except those that settle to zero; some may have been merged since."""
-        self._settled: dict[int, int] = {}
+        self._final_counts: dict[int, int] = {}
         """The settled count of each evaluated node."""
         self._readers: defaultdict[int, list[int]] = defaultdict(list)
         """Maps a node to the nodes whose evaluation read its result."""
@@ -116,17 +116,17 @@ class ArgumentCounter:
                 pending.pop()
             else:
                 pending.append(missing)
-        return self._settled[node]
+        return self._final_counts[node]
 
     def _evaluate(self, node: int) -> int | None:
         """Stores the settled count of `node`, or returns the node that must be evaluated first."""
-        if node in self._settled:
+        if node in self._final_counts:
             return None
         count, open_, read = self.groups.arguments[node] + self._feeding[node], self._open[node], list[int]()
         missing: int | None = None
         while open_ and count <= self.maximum:
             root = open_[-1]
-            found = self._settled.get(root)
+            found = self._final_counts.get(root)
             if found is None and self._is_empty(root):
                 missing = root
                 break
@@ -141,7 +141,7 @@ class ArgumentCounter:
                 self._left_out[root].append(node)
         open_.extend(read)
         if missing is None:
-            self._settled[node] = count
+            self._final_counts[node] = count
         return missing
 
     def commit(self, before: Mapping[int, int], target: int) -> None:
@@ -155,7 +155,7 @@ class ArgumentCounter:
         gained = self.groups.arguments[target] - before[target]
         if gained:
             self._change(target, gained, filled=before[target] == 0)
-            self._forget(target)
+            self._invalidate(target)
 
     def _change(self, root: int, difference: int, *, filled: bool) -> None:
         """Adds `difference` to the count of the group of `root` in its consumers; `filled`: it was empty before."""
@@ -163,14 +163,14 @@ class ArgumentCounter:
             self._feeding[consumer] += difference
             if filled:
                 self._empty[consumer] -= 1
-            self._forget(consumer)
+            self._invalidate(consumer)
 
-    def _forget(self, node: int) -> None:
+    def _invalidate(self, node: int) -> None:
         """Drops the settled count of `node` and all counts derived from it."""
         pending = [node]
         while pending:
             current = pending.pop()
-            if self._settled.pop(current, None) is None:
+            if self._final_counts.pop(current, None) is None:
                 continue
             left_out = self._left_out.pop(current, [])
             if self._is_empty(current):

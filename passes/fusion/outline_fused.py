@@ -164,12 +164,12 @@ class _Outliner:
         if isinstance(op, FusedOp):
             self._call_group(_with_constants_outside(op))
         elif self.leaves.record_op(op):
-            self._hand_on(op)
+            self._forward_operand(op)
         elif isinstance(op, LetOp | StopFusionOp | CompilerAnnotationOp):
             self.leaves.record(op.results[0], self.leaves.of(op.operands[0]))
-            self._hand_on(op)
+            self._forward_operand(op)
         elif is_groupable(op):
-            self._call_group(self._alone(op))
+            self._call_group(self._group_single_op(op))
         elif isinstance(op, CallOp):
             self._replace_by_call(op, op.callee, leaf_types(op.result_types))
         elif isinstance(op, NamedCallOp):
@@ -193,7 +193,7 @@ class _Outliner:
                 help="run relay-lift-closures before",
             )
 
-    def _hand_on(self, op: Operation) -> None:
+    def _forward_operand(self, op: Operation) -> None:
         """Replaces an op by its operand, or by a `relay.require` on it if the result type specifies more extents."""
         leaves, types = self.leaves.of(op.results[0]), leaf_types(op.result_types)
         if len(leaves) != len(types):
@@ -214,7 +214,7 @@ class _Outliner:
         require = RequireOp.create(operands=[leaf], result_types=[type], location=op.location)
         record_requirements(require, requirements_of(op))
         Rewriter.insert_op(require, InsertPoint.before(op))
-        return self._call_group(self._alone(require))[0]
+        return self._call_group(self._group_single_op(require))[0]
 
     def _flatten_return(self, function: FuncOp, op: ReturnOp) -> None:
         function.res_attrs = _repeated(function.res_attrs, [operand.type for operand in op.operands])
@@ -224,7 +224,7 @@ class _Outliner:
             if _needs_copy(leaf, known):
                 copy = _copy_of(leaf)
                 Rewriter.insert_op(copy, InsertPoint.before(op))
-                leaf = self._call_group(self._alone(copy))[0]
+                leaf = self._call_group(self._group_single_op(copy))[0]
             known.add(leaf)
             returned.append(leaf)
         op.operands = returned
@@ -274,7 +274,7 @@ class _Outliner:
 
     # --- calls ------------------------------------------------------------------------------------------------------
 
-    def _alone(self, op: Operation) -> FusedOp:
+    def _group_single_op(self, op: Operation) -> FusedOp:
         """Replaces `op` by a group that contains only `op`."""
         pattern = op.fusion_pattern if isinstance(op, RelayOp) else OpPatternKind.OPAQUE
         return make_group([op], self.names, pattern, op if pattern is OpPatternKind.OUT_ELEM_WISE_FUSABLE else None)

@@ -70,10 +70,10 @@ class FusionDecision(NamedTuple):
         target = graph.describe(self.post_dominator)
         if self.fused:
             return f"{node}: fused into the group of {target}; {self.rule.value}"
-        change = self.what_would_have_to_change(graph)
+        change = self.describe_change(graph)
         return f"{node}: not fused into {target}; {self.rule.value}" + (f"; {change}" if change else "")
 
-    def what_would_have_to_change(self, graph: ForwardGraph) -> str | None:
+    def describe_change(self, graph: ForwardGraph) -> str | None:
         """The condition that blocks fusion, as text; `None` if no change could help."""
         if self.found is not None and self.limit is not None:
             return f"the count would be {self.found}, the limit is {self.limit}"

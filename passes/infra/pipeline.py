@@ -58,13 +58,13 @@ def _spec_of(current: ModulePass) -> str:
     if not is_value(type(current)):
         return str(current)
     try:
-        return _remembered_spec(current)
+        return _cached_spec(current)
     except TypeError:  # an unhashable option
         return str(current)
 
 
 @lru_cache(maxsize=1024)
-def _remembered_spec(current: ModulePass) -> str:
+def _cached_spec(current: ModulePass) -> str:
     """Returns the text of a pass; printing the options takes longer than running many a pass."""
     return str(current)
 

@@ -161,11 +161,11 @@ def _instantiate(spec: str, number: int, available: PassTable) -> ModulePass:
         pass_type = available[item.name]()
     except ImportError as error:
         raise PassError(f"[{item.name}] cannot be loaded: {one_line(str(error))}") from error
-    return _remembered(spec, number, pass_type) if is_value(pass_type) else make_pass(item, pass_type)
+    return _cached_pass(spec, number, pass_type) if is_value(pass_type) else make_pass(item, pass_type)
 
 
 @lru_cache(maxsize=1024)
-def _remembered(spec: str, number: int, pass_type: type[ModulePass]) -> ModulePass:
+def _cached_pass(spec: str, number: int, pass_type: type[ModulePass]) -> ModulePass:
     """Returns the pass for an item of `spec`; it is immutable, so all compilations share it."""
     return make_pass(_arguments(spec)[number], pass_type)
 
@@ -209,7 +209,7 @@ def make_pass(spec: ArgSpec, pass_type: type[ModulePass], name: str | None = Non
             raise PassTypeError(f"[{shown}] option {option!r} must be {wanted}, found {_value_text(value)}")
     for key in sorted(pass_type.required_fields()):
         if key not in {option.replace("-", "_") for option in spec.parameters}:
-            raise PassArgumentError(f"[{shown}] needs the option {_spelt(key)!r}", help=_help(shown))
+            raise PassArgumentError(f"[{shown}] needs the option {_option_name(key)!r}", help=_help(shown))
     try:
         return pass_type.from_spec(spec) if spec.parameters else pass_type()
     except (ValueError, TypeError) as error:
@@ -232,16 +232,16 @@ def _fits(value: ParameterListType, hint: type[object]) -> bool:
 
 
 def _neighbours(key: str, known: list[str], name: str) -> str:
-    options = [_spelt(one) for one in known]
+    options = [_option_name(one) for one in known]
     otherwise = f"options: {', '.join(options)}" if options else f"{name} takes no options"
-    return did_you_mean(_spelt(key), options, otherwise)
+    return did_you_mean(_option_name(key), options, otherwise)
 
 
 def _help(name: str) -> str:
     return f"xrelay-opt --help-pass {name} lists the options"
 
 
-def _spelt(key: str) -> str:
+def _option_name(key: str) -> str:
     return key.replace("_", "-")
 
 

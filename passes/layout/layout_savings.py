@@ -259,7 +259,7 @@ class _Mover:
             Rewriter.insert_op(new, InsertPoint.after(op))
             self.new[op.results[0]] = new.results[0]
         for op in ops:
-            self._hand_over(op.results[0])
+            self._replace_outside_uses(op.results[0])
         self.results.apply()
         erase_unused(*self.transforms, *reversed(ops))
 
@@ -275,7 +275,7 @@ class _Mover:
             self.made[value] = transform(value, layout.text, layout)
         return self.made[value]
 
-    def _hand_over(self, old: SSAValue) -> None:
+    def _replace_outside_uses(self, old: SSAValue) -> None:
         """Replaces `old` for users outside of the region by the new value, transformed."""
         new, layout, back = self.new[old], self.region.layouts[old], False
         if layout is None:

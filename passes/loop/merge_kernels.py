@@ -21,7 +21,7 @@ from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
 from xrelay.passes.loop.nest_queries import kernels_of
 from xrelay.passes.loop.signature import argument_attrs
 
-_NAMED_FOR_OTHERS = frozenset({LOOP_DIMS, SOURCES, SCHEDULE_REASON})
+_DESCRIPTIVE_ATTRIBUTES = frozenset({LOOP_DIMS, SOURCES, SCHEDULE_REASON})
 """Attributes that do not affect the code of a kernel: its callers' dimensions, its nodes, and schedule reasons."""
 
 
@@ -82,7 +82,7 @@ class LoopMergeKernelsPass(XRelayPass):
 def _key(kernel: func.FuncOp, keys: OpKeys) -> Hashable:
     """A key that is equal for kernels that are equal up to names."""
     attributes: dict[str, Attribute] = {
-        name: value for name, value in kernel.attributes.items() if name not in _NAMED_FOR_OTHERS
+        name: value for name, value in kernel.attributes.items() if name not in _DESCRIPTIVE_ATTRIBUTES
     }
     attributes["arg_attrs"] = _without_sizes(kernel)
     return keys.of_attributes(attributes), keys.of_block(kernel.body.block)

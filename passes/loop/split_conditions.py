@@ -210,13 +210,13 @@ def _scope(test: CmpiOp, values: Sequence[SSAValue]) -> tuple[Block | None, bool
 
 def _choose(scope: Block, tests: Sequence[CmpiOp], names: Names) -> bool:
     """Tests the condition once in `scope`, with a copy of the ops around `tests` for each result, or returns False."""
-    chosen = _around(scope, tests)
+    chosen = _ops_around(scope, tests)
     while any(isinstance(op, memref.AllocOp) for each in chosen for op in all_ops(each)):
         # The buffer of a tile is allocated once: the condition moves into the loop that allocates it.
         if len(chosen) > 1 or not isinstance(chosen[0], ForOp) or chosen[0].kind is LoopKind.UNROLLED:
             return False
         scope = chosen[0].body.block
-        chosen = _around(scope, tests)
+        chosen = _ops_around(scope, tests)
     ops: list[Operation] = []
     left, right = (compute(affine(side), ops) for side in (tests[0].lhs, tests[0].rhs))
     condition = CmpiOp(left, right, tests[0].predicate.value.data)
@@ -231,8 +231,8 @@ def _choose(scope: Block, tests: Sequence[CmpiOp], names: Names) -> bool:
         op.detach()
     then, otherwise = (Region(Block([*each, scf.YieldOp()])) for each in (chosen, copied))
     scope.insert_ops_after([scf.IfOp(condition, [], then, otherwise)], condition)
-    _answer(tests, answer=True)
-    _answer(others, answer=False)
+    _replace_by_constant(tests, answer=True)
+    _replace_by_constant(others, answer=False)
     return True
 
 
@@ -240,7 +240,7 @@ def _all_of(ops: Sequence[Operation]) -> list[Operation]:
     return [inner for op in ops for inner in all_ops(op)]
 
 
-def _around(scope: Block, tests: Sequence[CmpiOp]) -> list[Operation]:
+def _ops_around(scope: Block, tests: Sequence[CmpiOp]) -> list[Operation]:
     """The ops of a block from the first that contains one of `tests` to the last that contains one or uses results."""
     found = list(scope.ops)
     places = {op: place for place, op in enumerate(found)}
@@ -255,7 +255,7 @@ def _around(scope: Block, tests: Sequence[CmpiOp]) -> list[Operation]:
     return found[first : last + 1]
 
 
-def _answer(tests: Sequence[Operation], *, answer: bool) -> None:
+def _replace_by_constant(tests: Sequence[Operation], *, answer: bool) -> None:
     """Replaces comparisons by the constant `answer`, and branches on them by the branch that runs."""
     for test in tests:
         for use in list(test.results[0].uses):

@@ -100,10 +100,10 @@ class _Outliner:
 def _ops_of(members: Iterable[IrNode]) -> list[Operation]:
     """Returns the ops that compute the members, except those inside of others, in a valid order."""
     ops = dict.fromkeys(member.op for member in members if isinstance(member, OpResult))
-    return [op for op in ops if not any(around in ops for around in _around(op))]
+    return [op for op in ops if not any(around in ops for around in _enclosing_ops(op))]
 
 
-def _around(op: Operation) -> Iterable[Operation]:
+def _enclosing_ops(op: Operation) -> Iterable[Operation]:
     """Yields the ops that enclose `op`, the innermost first."""
     current = op.parent_op()
     while current is not None:
@@ -116,7 +116,7 @@ def _refusal(root: Operation, ops: Iterable[Operation], inputs: Iterable[SSAValu
     for op in ops:
         if made_extents(op):
             return f"{op.name} binds the extent {made_extents(op)[0].name}, which is unknown outside of the function"
-    blocks = {root.parent, *(op.parent for op in _around(root))}
+    blocks = {root.parent, *(op.parent for op in _enclosing_ops(root))}
     for value in inputs:
         place = value.owner if isinstance(value.owner, Block) else value.owner.parent
         if place not in blocks:

@@ -39,7 +39,7 @@ from xrelay.passes.qnn.integer_rules import (
     require_headroom,
 )
 
-FINER = 256
+REFINEMENT = 256
 """The factor by which the scale is divided to represent a bound or a mean between two steps."""
 
 
@@ -73,9 +73,9 @@ def clip(w: IntegerWriter) -> QuantizedValue:
 
 
 def _finer(w: IntegerWriter, data: Quantized, change: Callable[[SSAValue], SSAValue]) -> Quantized:
-    """Returns `change` applied to the distances of `data`, in steps that are `FINER` times smaller."""
-    finer = w.call("multiply", w.distance(data), w.constant(np.array(FINER, np.int32)))
-    scale = w.product("divide", data.steps.scale, w.constant(np.array(FINER, np.float32)))
+    """Returns `change` applied to the distances of `data`, in steps that are `REFINEMENT` times smaller."""
+    finer = w.call("multiply", w.distance(data), w.constant(np.array(REFINEMENT, np.int32)))
+    scale = w.product("divide", data.steps.scale, w.constant(np.array(REFINEMENT, np.float32)))
     return w.in_32_bits(replace(data, steps=replace(data.steps, scale=scale)), change(finer))
 
 
@@ -127,7 +127,7 @@ def avg_pool2d(w: IntegerWriter) -> QuantizedValue:
 def mean_pool(w: IntegerWriter) -> QuantizedValue:
     """The op itself on the distances, in 32 bits and finer steps."""
     data = w.single(0)
-    require_headroom(FINER * math.prod(w.op_as(AvgPoolOp).sizes), data)
+    require_headroom(REFINEMENT * math.prod(w.op_as(AvgPoolOp).sizes), data)
     return _finer(w, data, w.again)
 
 
@@ -142,7 +142,7 @@ def adaptive_mean_pool(w: IntegerWriter) -> QuantizedValue:
     if len(counts) < len(before):
         raise NoIntegerFormError("the number of summands is unknown")
     require_headroom(
-        FINER * math.prod(count for count, n, m in zip(counts, before, after, strict=True) if n != m), data
+        REFINEMENT * math.prod(count for count, n, m in zip(counts, before, after, strict=True) if n != m), data
     )
     return _finer(w, data, w.again)
 
@@ -156,7 +156,7 @@ def resize(w: IntegerWriter) -> QuantizedValue:
     method = w.op.method if isinstance(w.op, ResizeOp) else w.op_as(Upsampling2DOp).method
     if method.data == "nearest_neighbor":
         return replace(data, value=w.again(data.value))
-    require_headroom(_OVERSHOOT * FINER, data)
+    require_headroom(_OVERSHOOT * REFINEMENT, data)
     return _finer(w, data, w.again)
 
 

@@ -86,7 +86,7 @@ class IntegerRegions:
                 self.remarks.applied(op, how)
                 replacements.add(op.result, value)
                 Rewriter.replace_op(op, [], [value])
-        _forget(list(forms.values()))
+        _erase_unused_forms(list(forms.values()))
 
     def rewrite_single_ops(self) -> None:
         """Replace each op whose integer form needs no later quantisation, and dequantise its result."""
@@ -105,7 +105,7 @@ class IntegerRegions:
                 self.remarks.refused(op, form.message.removeprefix(f"{op.name}: "))
                 continue
             quantized_values[op.results[0]] = form.quantized
-            _put_in(form)
+            _insert_form(form)
             if isinstance(form.quantized, Quantized):
                 result = _dequantized(op, form.quantized)
                 quantized_values[result] = form.quantized
@@ -220,7 +220,7 @@ def _quantized_by(
         return Refusal(f"{op.name} has a zero point out of range of its integers")
     if not goal.is_single and not form.quantized.steps.is_like(goal):
         return Refusal(f"the result has one scale per index of axis {goal.axis}")
-    _put_in(form)
+    _insert_form(form)
     quantized = replace(form.quantized, value=replacements.of(form.quantized.value))
     writer = IntegerWriter(op, (quantized,), goal)
     value = writer.in_steps(quantized, goal)
@@ -230,7 +230,7 @@ def _quantized_by(
     return value
 
 
-def _put_in(form: _Form) -> None:
+def _insert_form(form: _Form) -> None:
     """Insert the ops of a form, and of the forms that it reads, before their sources."""
     pending = [form]
     while pending:
@@ -261,7 +261,7 @@ def _dequantized(op: RelayOp, quantized: Quantized) -> SSAValue:
     return emit.call(DequantizeOp, quantized.value, steps.scale, steps.zero_point, axis=axis, out_dtype=dtype)
 
 
-def _forget(forms: Sequence[_Form | Refusal]) -> None:
+def _erase_unused_forms(forms: Sequence[_Form | Refusal]) -> None:
     """Erase the ops of unused forms, in reverse order, so that users are erased first."""
     for form in reversed(forms):
         if isinstance(form, _Form) and not form.is_in:

@@ -44,7 +44,7 @@ from xrelay.plugins import load_plugins
 from xrelay.raised import raised
 from xrelay.registrations import import_registrations, registering
 
-NEAR = 1e-6
+SCALE_TOLERANCE = 1e-6
 """The relative difference up to which two scales count as equal, since one of them may be a rounded product."""
 
 MOST_SUM = 1 << 30
@@ -277,7 +277,7 @@ def is_same(first: SSAValue, second: SSAValue) -> bool:
     known = known_array(first), known_array(second)
     if known[0] is None or known[1] is None or known[0].size != known[1].size:
         return False
-    return np.allclose(known[0].reshape(-1), known[1].reshape(-1), rtol=NEAR, atol=0)
+    return np.allclose(known[0].reshape(-1), known[1].reshape(-1), rtol=SCALE_TOLERANCE, atol=0)
 
 
 def known_array(value: SSAValue) -> Array | None:
@@ -393,11 +393,11 @@ def all_integer_rules() -> dict[str, Rule]:
     for (optional, kind), hook in _HOOKS.items():
         name = kind.relay_name()
         if not optional or name not in rules or rules[name].optional:
-            rules[name] = Rule(_asking(hook), Result.SHARED, data=None, optional=optional, takes_any=True)
+            rules[name] = Rule(_checked_hook(hook), Result.SHARED, data=None, optional=optional, takes_any=True)
     return rules
 
 
-def _asking(hook: Write) -> Write:
+def _checked_hook(hook: Write) -> Write:
     """Returns the rule `hook`; an exception that it raises becomes the reason why the op stays in floats.
 
     Errors of xrelay itself propagate.

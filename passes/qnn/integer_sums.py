@@ -25,7 +25,7 @@ from xrelay.passes.graph.rewriting import constant_of, per_channel
 from xrelay.passes.qnn.integer_arithmetic import require_order
 from xrelay.passes.qnn.integer_rules import (
     MOST_SUM,
-    NEAR,
+    SCALE_TOLERANCE,
     IntegerWriter,
     NoIntegerFormError,
     Quantized,
@@ -39,7 +39,7 @@ from xrelay.passes.qnn.integer_rules import (
     require_headroom,
 )
 
-FINER = 256
+REFINEMENT = 256
 """The number of steps of a 32-bit sum in a step of the result; with this precision the result is rounded only once."""
 
 
@@ -82,7 +82,7 @@ def _sum(w: IntegerWriter, name: str, bias_axis: int | None) -> QuantizedValue:
         return Quantized(w.call(f"qnn.{name}", *values, *parameters, goal.scale, goal.zero_point, **axes), goal)
     if goal.dtype not in NARROW:
         raise NoIntegerFormError("the sum may overflow 32 bits")
-    fine = Steps(w.product("divide", goal.scale, w.constant(np.array(FINER, np.float32))), w.zero(), i32, 0)
+    fine = Steps(w.product("divide", goal.scale, w.constant(np.array(REFINEMENT, np.float32))), w.zero(), i32, 0)
     lhs, rhs = (_fine_side(w, index, fine) for index in (0, 1))
     if bias_axis is not None:
         rhs = w.along(rhs, len(shape_of(w.op.results[0].type)), bias_axis)
@@ -119,7 +119,11 @@ def _sum_of_products(w: IntegerWriter, name: str, bias_axis: int | None) -> Quan
     if not (np.abs(steps) <= MOST_SUM).all():
         return None
     # If the sum is not rounded afterwards, only a bias may be rounded, since biases are quantised with these steps.
-    if not w.rounds_constants and bias_axis is None and not np.allclose(quotients, steps, rtol=NEAR, atol=NEAR):
+    if (
+        not w.rounds_constants
+        and bias_axis is None
+        and not np.allclose(quotients, steps, rtol=SCALE_TOLERANCE, atol=SCALE_TOLERANCE)
+    ):
         return None
     return replace(total, value=w.call(name, total.value, w.constant(steps.astype(np.int32))))
 

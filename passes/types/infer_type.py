@@ -66,7 +66,7 @@ def infer_types(module: ModuleOp) -> None:
     On `TypeInferenceError` the module is unchanged, except that settled names of extents may have been replaced.
     """
     solver = _solved(module)
-    while settle_extents(walk_ops(module), solver):
+    while replace_known_extents(walk_ops(module), solver):
         solver = _solved(module)
     bindings = instantiations(solver)
     recorded = recorded_by_functions(solver)
@@ -83,7 +83,7 @@ def _solved(module: ModuleOp) -> TypeSolver:
     while news:
         while (op := solver.next_op()) is not None:
             apply_rule(op, solver)
-        news = settle_outgrown(solver)
+        news = replace_outgrown_extents(solver)
     _require_solved(ops, solver)
     return solver
 
@@ -178,7 +178,7 @@ def _write_signature(func: FuncOp, solver: TypeSolver) -> None:
     func.function_type = FunctionType.from_lists(inputs, outputs)
 
 
-def settle_extents(ops: Iterable[Operation], solver: TypeSolver) -> bool:
+def replace_known_extents(ops: Iterable[Operation], solver: TypeSolver) -> bool:
     """Replaces named extents that the solved types determine by their values; returns whether there were any.
 
     The replacement covers all types, bindings and requirements, because no op defines the names any more.
@@ -198,7 +198,7 @@ def settle_extents(ops: Iterable[Operation], solver: TypeSolver) -> bool:
     for op in ops:
         if not isinstance(op, RelayOp) or not made_extents(op):
             continue
-        settled = _settled_by(op, solver)
+        settled = _known_extents(op, solver)
         if settled:
             record_extents(op, [extent for extent in made_extents(op) if extent.name not in settled])
             found.setdefault(function_around(op), {}).update(settled)
@@ -207,7 +207,7 @@ def settle_extents(ops: Iterable[Operation], solver: TypeSolver) -> bool:
     return bool(found)
 
 
-def settle_outgrown(solver: TypeSolver) -> bool:
+def replace_outgrown_extents(solver: TypeSolver) -> bool:
     """Replaces named extents that became known during inference by their values; returns whether there were any.
 
     A loop may determine a type late: the element of a sequence gets a name for an unknown extent, other types use the
@@ -248,7 +248,7 @@ def in_other_names(values: Mapping[str, Dim]) -> Mapping[str, Dim]:
     return found
 
 
-def _settled_by(op: RelayOp, solver: TypeSolver) -> Mapping[str, Dim]:
+def _known_extents(op: RelayOp, solver: TypeSolver) -> Mapping[str, Dim]:
     """Returns the values of the named extents of `op` that its rule now determines from the operands."""
     types = [solver.type_of(operand) for operand in op.operands]
     if not all(map(is_complete, types)):

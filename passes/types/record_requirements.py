@@ -88,7 +88,7 @@ def _record_function(function: FuncOp, solver: TypeSolver, entries: Entries, rec
             kept: Sequence[Requirement] = ()
             if extents or requirements:
                 own = here if op in needed else _Known(ShapeEnvironment())
-                kept = _settled(op, extents, requirements, own, everywhere)
+                kept = _decide(op, extents, requirements, own, everywhere)
             recorded[op] = extents, kept
             entry.bounds |= {
                 extent.name: extent.at_most
@@ -127,7 +127,7 @@ class _Known:
         self.requirements.append((requirement, op))
 
 
-def _settled(
+def _decide(
     op: Operation, extents: Sequence[NewExtent], requirements: Sequence[Requirement], own: _Known, everywhere: _Known
 ) -> list[Requirement]:
     """Returns the undecided requirements of `op` and adds them to `own`. Raises `TypeInferenceError` if one fails."""

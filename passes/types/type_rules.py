@@ -224,7 +224,7 @@ def requirements_of_end(op: LoopOp, solver: TypeSolver) -> Iterator[Requirement]
 def extents_of_loop(op: LoopOp, solver: TypeSolver) -> list[NewExtent]:
     """Returns the extents that the loop introduces. The trip count is the bound of that of stacked values."""
     made = solver.names_around(op).names_made_by(op)
-    return [NewExtent(name, _most(op, solver) if inner == ITERATIONS else None) for inner, name in made.items()]
+    return [NewExtent(name, _trip_count(op, solver) if inner == ITERATIONS else None) for inner, name in made.items()]
 
 
 def _own_names(op: LoopOp, solver: TypeSolver) -> frozenset[str]:
@@ -249,7 +249,7 @@ def _infer_result(op: LoopOp, arguments: Sequence[Attribute], own: frozenset[str
     end = solver.type_of(yielded(op.body))
     if not isinstance(end, TupleType):
         return
-    iterations = None if op.condition is not None else _most(op, solver)
+    iterations = None if op.condition is not None else _trip_count(op, solver)
     leading = symbol(ITERATIONS) if iterations is None else iterations
     apart = {name: symbol(f"%{name}_stacked") for name in own}
     stacked = [with_dims(type, lambda dim: dim.substitute(apart)) for type in op.yielded_types(end)[1]]
@@ -268,7 +268,7 @@ def _stack(type: Attribute, leading: Dim) -> Attribute:
     return tensor_type([leading, *shape_of(type)], element_type_of(type)) if isinstance(type, TensorType) else type
 
 
-def _most(op: LoopOp, solver: TypeSolver) -> Dim | None:
+def _trip_count(op: LoopOp, solver: TypeSolver) -> Dim | None:
     """Returns the trip count if it is known."""
     elements = None if op.trip_count is None else solver.elements.of(op.trip_count)
     if elements is None or isinstance(elements[0], AnyDim):

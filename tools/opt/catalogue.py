@@ -158,7 +158,7 @@ def _own_docstring(found: type[ModulePass]) -> str:
 
 def _example(name: str, infos: Sequence[PassOptionInfo]) -> str:
     """Returns the pass in the syntax of `-p`, with every required option."""
-    needed = [f"{_spelt(info)}={_sample(info)}" for info in infos if info.default_value is None]
+    needed = [f"{_option_name(info)}={_sample(info)}" for info in infos if info.default_value is None]
     return f"{name}{{{' '.join(needed)}}}" if needed else name
 
 
@@ -193,8 +193,8 @@ def _option_line(info: PassOptionInfo, found: type[ModulePass]) -> str:
     default = "" if info.default_value is None else f" = {info.default_value}"
     needed = "" if info.default_value is not None else "  (needed)"
     text = f"  {helps[info.name]}" if helps[info.name] else ""
-    return f"  {_spelt(info)}: {info.expected_type.strip(_QUOTE)}{default}{text}{needed}"
+    return f"  {_option_name(info)}: {info.expected_type.strip(_QUOTE)}{default}{text}{needed}"
 
 
-def _spelt(info: PassOptionInfo) -> str:
+def _option_name(info: PassOptionInfo) -> str:
     return info.name.replace("_", "-")

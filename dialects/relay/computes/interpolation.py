@@ -22,13 +22,13 @@ from xrelay.index_algebra.dims import Dim
 
 def taps_around(b: Body, place: SSAValue, extent: Dim) -> tuple[list[AffineExpr], SSAValue]:
     """Returns the indices of the elements below and above a coordinate within an axis, and the weight of the second."""
-    numbers, above = _around(b, place, extent)
+    numbers, above = _neighbours(b, place, extent)
     return [_as_index(b, each) for each in numbers], above
 
 
 def nearest_tap(b: Body, place: SSAValue, extent: Dim) -> AffineExpr:
     """Returns the index of the element nearest to a coordinate, the later of two equally near ones."""
-    (number, following), above = _around(b, place, extent)
+    (number, following), above = _neighbours(b, place, extent)
     is_far = b.compare(above, "ge", 0.5)
     return _as_index(b, b.select(is_far, following, number))
 
@@ -39,7 +39,7 @@ def between_taps(b: Body, values: Sequence[SSAValue], weight: SSAValue) -> SSAVa
     return b.plus(b.times(values[0], rest), b.times(values[1], weight))
 
 
-def _around(b: Body, place: SSAValue, extent: Dim) -> tuple[list[SSAValue], SSAValue]:
+def _neighbours(b: Body, place: SSAValue, extent: Dim) -> tuple[list[SSAValue], SSAValue]:
     floor = b.floor(place)
     above, number = b.minus(place, floor), b.convert(floor, i64)
     return [number, b.minimum(b.plus(number, 1), b.size(extent - 1, i64))], above

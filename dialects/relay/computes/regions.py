@@ -57,7 +57,7 @@ class Regions:
         return b.spatial[0], channel, row, column
 
 
-NEAR = 8
+MAX_NEIGHBOURS = 8
 """An upper bound for the number of samples between an element's neighbours: samples are over 1/2 element apart."""
 OUTSIDE, NO_PLACE = -2, -3
 """The table entries for samples outside of the image, which count as 0, and after the last sample."""
@@ -135,7 +135,7 @@ class RoiAxis:
 
         spatial = {"r": self.regions.count, "p": self.bins, "y": self.extent}
         build = self.regions.build
-        sums = build.compute("roi_sums", spatial, self.real, add, reduce={"s": NEAR}, init=[0.0])
+        sums = build.compute("roi_sums", spatial, self.real, add, reduce={"s": MAX_NEIGHBOURS}, init=[0.0])
 
         def divide(b: Body) -> SSAValue:
             count = self.number(b, self.bin_size(b, b.spatial[0]))

@@ -209,13 +209,15 @@ class RankOf(Constraint):
 
     def sentence(self) -> str:
         """Returns the sentence for the documentation."""
-        return f"operand #{self.operand} has {self._wanted()}"
+        return f"operand #{self.operand} has {self._requirement_text()}"
 
     def check(self, constraint: str, facts: Facts, properties: Properties) -> None:
         """Checks the rank."""
         rank = len(facts.shape(self.operand))
         if rank < self.least or (self.most is not None and rank > self.most):
-            facts.require(False, constraint, f"operand #{self.operand} has rank {rank}, it must have {self._wanted()}")
+            facts.require(
+                False, constraint, f"operand #{self.operand} has rank {rank}, it must have {self._requirement_text()}"
+            )
 
     def broken(self, types: Sequence[Attribute], properties: Properties) -> Use:
         """Returns the operand with one axis too few or too many."""
@@ -224,7 +226,7 @@ class RankOf(Constraint):
         changed[self.operand] = tensor_type((1,) * rank, element_of(types[self.operand]))
         return changed, dict(properties)
 
-    def _wanted(self) -> str:
+    def _requirement_text(self) -> str:
         if self.most is None:
             return f"at least {self.least} axes"
         return f"rank {self.least}" if self.most == self.least else f"between {self.least} and {self.most} axes"

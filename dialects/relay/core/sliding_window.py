@@ -90,14 +90,14 @@ class Numbers(Constraint):
     def sentence(self) -> str:
         """Returns the sentence for the documentation."""
         names = joined(f"`{name}`" for name in self.properties)
-        return f"{names} {'are' if len(self.properties) > 1 else 'is'} {self._wanted()}"
+        return f"{names} {'are' if len(self.properties) > 1 else 'is'} {self._requirement_text()}"
 
     def check(self, constraint: str, facts: Facts, properties: Properties) -> None:
         """Checks lengths and numbers."""
         for name in self.properties:
             found = list(numbers(properties[name]))
             legal = len(found) in self.counts and min(found) >= self.positive
-            facts.require(legal, constraint, f"{name} must be {self._wanted()}, found {found}")
+            facts.require(legal, constraint, f"{name} must be {self._requirement_text()}, found {found}")
             fits = max(found) <= LARGEST_NUMBER
             facts.require(fits, constraint, f"{name} must not exceed {LARGEST_NUMBER}, found {found}")
 
@@ -105,7 +105,7 @@ class Numbers(Constraint):
         """Sets the first property to one number below the least."""
         return list(types), {**properties, self.properties[0]: int_array([int(self.positive) - 1])}
 
-    def _wanted(self) -> str:
+    def _requirement_text(self) -> str:
         counts = sorted(set(self.counts))
         in_words = self.positive or len(counts) == 1
         sign = "positive" if self.positive else "non-negative"

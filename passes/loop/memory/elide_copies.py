@@ -90,7 +90,7 @@ class LoopElideCopiesPass(XRelayPass):
         for function in list(functions.values()):
             if LOOP_KERNEL not in function.attributes and len(function.body.blocks) == 1:
                 removed |= _Elision(function, functions, kernels, strided).run(copies)
-        removed |= strided.given_up
+        removed |= strided.retargeted
         op.body.block.add_ops(kernels.made)
         _erase_uncalled(op, [kernel for name, kernel in functions.items() if name in removed])
 
@@ -221,7 +221,7 @@ class _Elision:
             alloc.detach()
             Rewriter.insert_op(alloc, InsertPoint.before(call))
         _replace(alloc, ops, new, whole)
-        self._strided.let_take(new, call)
+        self._strided.redirect_calls(new, call)
         return None
 
     def _why_not(self, each: _Candidate) -> str | None:
@@ -235,7 +235,7 @@ class _Elision:
         reason = reason or self._lives.why_not_stored(call, view, whole)
         if reason is not None or isinstance(view.owner, Block):
             return reason
-        values = (*each.offset.operands, *_open_extents(whole))
+        values = (*each.offset.operands, *_dynamic_extents(whole))
         if all(self._lives.is_before(value, view.owner) for value in values):
             return None
         return f"the extents of {name_of(whole)} are unknown at the allocation of {name_of(view)}"
@@ -247,7 +247,7 @@ class _Elision:
         run = _run(each.type.get_shape(), each.copy.strides)
         if run < LEAST_RUN:
             return f"{name_of(each.view)} would have {run} consecutive elements, at least {LEAST_RUN} are required"
-        if not self._strided.can_take(each.view, each.call):
+        if not self._strided.accepts_strides(each.view, each.call):
             return f"not all users of {name_of(each.view)} are kernels that can be specialised"
         return None
 
@@ -290,7 +290,7 @@ def _subview(each: _Candidate, sizes: Sequence[SSAValue]) -> tuple[list[Operatio
     The value is the whole buffer itself if type and extents are equal.
     """
     whole = each.whole
-    if whole.type == each.type and not (sizes and list(sizes) != list(_open_extents(whole))):
+    if whole.type == each.type and not (sizes and list(sizes) != list(_dynamic_extents(whole))):
         return [], whole
     ops: list[Operation] = []
 
@@ -313,7 +313,7 @@ def _run(shape: Sequence[int], strides: Sequence[int]) -> int:
     return run
 
 
-def _open_extents(buffer: SSAValue) -> Sequence[SSAValue]:
+def _dynamic_extents(buffer: SSAValue) -> Sequence[SSAValue]:
     """The dynamic extents of a buffer, if it is an allocation."""
     return buffer.owner.dynamic_sizes if isinstance(buffer.owner, memref.AllocOp) else ()
 

@@ -35,10 +35,10 @@ Buffer = SSAValue | Attribute
 LOOPS = (scf.WhileOp, scf.ForOp)
 """The ops with regions that run repeatedly."""
 
-GIVERS = (scf.YieldOp, scf.ConditionOp, scf.WhileOp, func.ReturnOp)
+TRANSFERRING_OPS = (scf.YieldOp, scf.ConditionOp, scf.WhileOp, func.ReturnOp)
 """The ops that transfer the ownership of the buffers among their operands."""
 
-_MAKERS = (scf.IfOp, scf.WhileOp, func.CallOp)
+_OWNING_OPS = (scf.IfOp, scf.WhileOp, func.CallOp)
 """The ops whose results and region arguments own buffers."""
 
 
@@ -47,7 +47,7 @@ def roots_of(block: Block) -> dict[SSAValue, tuple[Buffer, ...]]:
     roots: dict[SSAValue, tuple[Buffer, ...]] = {arg: (arg,) for arg in block.args if isa(arg.type, MemRefType)}
     arenas = _arenas(block)
     for op in _ops_in(block):
-        if isinstance(op, _MAKERS):
+        if isinstance(op, _OWNING_OPS):
             roots |= {buffer: (buffer,) for buffer in _made_by(op)}
             continue
         sources = tuple(dict.fromkeys(root for operand in op.operands for root in roots.get(operand, ())))
@@ -102,7 +102,7 @@ def lifetimes_in(block: Block) -> Lifetimes:
             first, last = _needed(root, op, step, spans) if spans else (step, step)
             lives.first[root] = min(lives.first.get(root, first), first)
             lives.last[root] = max(lives.last.get(root, last), last)
-            if isinstance(op, GIVERS):
+            if isinstance(op, TRANSFERRING_OPS):
                 lives.given.add(root)
     return lives
 
@@ -152,7 +152,7 @@ def free_dynamic_buffers(function: func.FuncOp, allocs: Iterable[memref.AllocOp]
     """
     block = function.body.block
     lives = BlockLifetimes(block).lives
-    made = [buffer for op in _ops_in(block) if isinstance(op, _MAKERS) for buffer in _made_by(op)]
+    made = [buffer for op in _ops_in(block) if isinstance(op, _OWNING_OPS) for buffer in _made_by(op)]
     for buffer in (*(alloc.memref for alloc in allocs), *made):
         life = lives.get(buffer)
         if life is not None and life.ended is not None:
@@ -214,7 +214,7 @@ class BlockLifetimes:
             life.last, life.user = position, user
         if is_written:
             life.written = max(life.written, position)
-        if isinstance(op, (*GIVERS, memref.DeallocOp)):
+        if isinstance(op, (*TRANSFERRING_OPS, memref.DeallocOp)):
             life.ended = position if life.ended is None else min(life.ended, position)
 
 

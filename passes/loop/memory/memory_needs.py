@@ -42,7 +42,7 @@ from xrelay.index_algebra.dims import MAX_EXTENT, Dim, greatest, least, product,
 from xrelay.passes.graph.calls import callees_first, calls_in
 from xrelay.passes.infra.digraph import nodes_on_cycles
 from xrelay.passes.loop.memory.buffer_size import bytes_and_factors, element_size
-from xrelay.passes.loop.memory.lifetimes import GIVERS, LOOPS, roots_of
+from xrelay.passes.loop.memory.lifetimes import LOOPS, TRANSFERRING_OPS, roots_of
 from xrelay.passes.loop.nest_queries import buffers_on_stack, enclosing_loops
 
 MAX_UNCOUNTED: Final = 16
@@ -132,7 +132,7 @@ class _DynamicBuffers:
         for step, op in enumerate(self._ops):
             if isinstance(op, memref.DeallocOp):
                 self._freed |= dict.fromkeys(roots.get(op.memref, ()), step)
-            if isinstance(op, GIVERS):
+            if isinstance(op, TRANSFERRING_OPS):
                 for number, operand in enumerate(op.operands):
                     for root in roots.get(operand, ()):
                         self._givers.setdefault(root, (op, number))

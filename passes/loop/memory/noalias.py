@@ -112,7 +112,7 @@ def _are_exclusive(one: SSAValue, other: SSAValue, roots: Mapping[SSAValue, tupl
     return first.cond is second.cond and all(set(roots[a]).isdisjoint(roots[b]) for a, b in branches)
 
 
-MANY: Final = 100
+MAX_SEARCHED: Final = 100
 """The maximum number of uses of a value that are searched for an extent, and of views that are compared in pairs."""
 
 
@@ -138,7 +138,7 @@ def _overlapping_views(views: Sequence[SSAValue]) -> set[int]:
     known = [(begin, end, number) for begin, end, number in intervals if begin is not None and end is not None]
     if len(known) == len(ranges):
         return _overlapping_intervals(known)
-    if len(views) > MANY:
+    if len(views) > MAX_SEARCHED:
         return everything
     pairs = (
         (one, other)
@@ -208,7 +208,7 @@ def _is_extent(operands: Sequence[SSAValue], factor: object) -> bool:
     return any(
         isinstance(use.operation, memref.AllocOp)
         or (isinstance(use.operation, memref.ViewOp | SubviewOp) and use.index >= 2)
-        for use in islice(value.uses, MANY)
+        for use in islice(value.uses, MAX_SEARCHED)
     )
 
 

@@ -158,7 +158,7 @@ def plan_memory(module: ModuleOp, alignment: int = 64) -> None:
 # --- places in the arena
 
 
-class _Wanted(NamedTuple):
+class _BuffersToPlace(NamedTuple):
     """The allocations of a function that get a place in one buffer, their lifetimes, and the other allocations."""
 
     allocs: list[memref.AllocOp]
@@ -166,13 +166,13 @@ class _Wanted(NamedTuple):
     left: list[memref.AllocOp]
 
 
-def _wanted(function: func.FuncOp, has_size: Callable[[memref.AllocOp], bool]) -> _Wanted:
+def _buffers_to_place(function: func.FuncOp, has_size: Callable[[memref.AllocOp], bool]) -> _BuffersToPlace:
     lives, on_stack = lifetimes_in(function.body.block), buffers_on_stack(function)
     allocs = [op for op in walk_ops(function) if isinstance(op, memref.AllocOp) and op not in on_stack]
     wanted = [op for op in allocs if has_size(op) and op.memref not in lives.given]
     spans = [(lives.first.get(op.memref, 0), lives.last.get(op.memref, 0)) for op in wanted]
     placed = set(wanted)
-    return _Wanted(wanted, spans, [op for op in allocs if op not in placed])
+    return _BuffersToPlace(wanted, spans, [op for op in allocs if op not in placed])
 
 
 def _place_buffers(function: func.FuncOp, alignment: int, *, in_arena: bool) -> None:
@@ -180,7 +180,7 @@ def _place_buffers(function: func.FuncOp, alignment: int, *, in_arena: bool) -> 
 
     This is a new last argument of `main`, or else an allocation for several buffers, the frame of the function.
     """
-    wanted = _wanted(function, lambda op: known_bytes(op) is not None)
+    wanted = _buffers_to_place(function, lambda op: known_bytes(op) is not None)
     sizes = [known_bytes(op) or 0 for op in wanted.allocs]
     plan = assign_offsets([Lifetime(size, *life) for size, life in zip(sizes, wanted.lives, strict=True)], alignment)
     if plan.size > MAX_ARENA:
@@ -214,7 +214,7 @@ def _place_by_names(main: func.FuncOp, alignment: int) -> SSAValue:
             start = InsertPoint.before(op)
             break
         order.update((result, len(order)) for result in op.results)
-    wanted = _wanted(
+    wanted = _buffers_to_place(
         main, lambda op: element_bytes(op.memref.type) is not None and order.keys() >= set(op.dynamic_sizes)
     )
     requests = [request_of(op, alignment, order, life) for op, life in zip(wanted.allocs, wanted.lives, strict=True)]
@@ -248,7 +248,7 @@ def _replace_by_views(arena: SSAValue, allocs: Sequence[memref.AllocOp], places:
 def _add_plan_function(module: ModuleOp, main: func.FuncOp, arena_size: SSAValue, needs: MemoryNeeds) -> None:
     """Adds `@main_plan` to a module whose `@main` computes `arena_size` from its names by ops of arith."""
     names = dim_names(main)
-    extents = _open_extents(main)
+    extents = _dynamic_extents(main)
     beside = needs.sizes.values()
     block = Block(arg_types=[MemRefType(i64, [1 + len(extents) + len(beside)]), *[IndexType()] * len(names)])
     for argument, hint in zip(block.args, ("sizes", *names), strict=True):
@@ -267,7 +267,7 @@ def _add_plan_function(module: ModuleOp, main: func.FuncOp, arena_size: SSAValue
     module.body.block.add_op(plan)
 
 
-def _open_extents(main: func.FuncOp) -> list[DimExpr]:
+def _dynamic_extents(main: func.FuncOp) -> list[DimExpr]:
     """The dynamic extents of the outputs, in order."""
     outputs = set(output_arguments(main))
     rows = zip(main.body.block.args, argument_attrs(main), strict=True)

@@ -79,18 +79,18 @@ class StridedKernels:
         versions = [version_of(function) for function in functions.values() if VERSION in function.attributes]
         self._with_versions = {version.of for version in versions if version is not None}
         self._taken = taken
-        self.given_up: set[str] = set()
+        self.retargeted: set[str] = set()
         """The kernels of which at least one call has been redirected to a copy."""
 
-    def can_take(self, buffer: SSAValue, beside: func.CallOp) -> bool:
-        """Whether all users of a buffer, except `beside`, are calls of kernels that can take it with strides."""
+    def accepts_strides(self, buffer: SSAValue, excluded: func.CallOp) -> bool:
+        """Whether all users of a buffer, except `excluded`, are calls of kernels that can take it with strides."""
         return all(
-            use.operation is beside
-            or (isinstance(use.operation, func.CallOp) and self._can_have(use.operation.callee, use.index))
+            use.operation is excluded
+            or (isinstance(use.operation, func.CallOp) and self._accepts(use.operation.callee, use.index))
             for use in buffer.uses
         )
 
-    def _can_have(self, callee: SymbolRefAttr, number: int) -> bool:
+    def _accepts(self, callee: SymbolRefAttr, number: int) -> bool:
         name = callee.string_value()
         kernel = self._functions.get(name)
         if kernel is None or LOOP_KERNEL not in kernel.attributes or len(kernel.body.blocks) != 1:
@@ -104,11 +104,11 @@ class StridedKernels:
         users = [use.operation for use in kernel.body.block.args[number].uses]
         return all(isinstance(op, LoadOp | StoreOp | BlockOp) for op in users)
 
-    def let_take(self, buffer: SSAValue, beside: func.CallOp) -> None:
-        """Redirects all calls that use a buffer, except `beside`, to kernels that are copied for its type."""
+    def redirect_calls(self, buffer: SSAValue, excluded: func.CallOp) -> None:
+        """Redirects all calls that use a buffer, except `excluded`, to kernels that are copied for its type."""
         type = SSAValue.get(buffer, type=MemRefType).type
         for use in list(buffer.uses):
-            if use.operation is not beside and isinstance(use.operation, func.CallOp):
+            if use.operation is not excluded and isinstance(use.operation, func.CallOp):
                 self._retarget(use.operation, use.index, type)
 
     def _retarget(self, call: func.CallOp, number: int, type: MemRefType) -> None:
@@ -121,7 +121,7 @@ class StridedKernels:
         if key not in self._known:
             self._known[key] = self._made(kernel, number, type)
         call.callee = SymbolRefAttr(self._known[key])
-        self.given_up.add(name)
+        self.retargeted.add(name)
 
     def _made(self, kernel: func.FuncOp, number: int, type: MemRefType) -> str:
         copy = kernel.clone()

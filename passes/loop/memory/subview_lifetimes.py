@@ -208,9 +208,9 @@ def _written_operands(op: Operation, functions: Mapping[str, func.FuncOp]) -> Co
     return [number for number, each in enumerate(callee.body.block.args) if each in outputs]
 
 
-LITTLE: Final = 1 << 20
+MIN_LIMIT: Final = 1 << 20
 """The number of bytes that a function may need without regard to its initial maximum."""
-SHARE: Final = 8
+GROWTH_DIVISOR: Final = 8
 """The divisor of the initial maximum by which it may grow: an eighth."""
 
 
@@ -232,7 +232,7 @@ class LiveBytes:
             steps[span.last + 1] -= span.bytes
         self._bytes = np.cumsum(steps[:-1])
         most = int(self._bytes.max(initial=0))
-        self._limit = max(most + most // SHARE, LITTLE)
+        self._limit = max(most + most // GROWTH_DIVISOR, MIN_LIMIT)
 
     def allows(self, changes: Sequence[Span]) -> bool:
         """Whether all positions stay within the limit after the changes."""

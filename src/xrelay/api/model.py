@@ -186,7 +186,7 @@ class CompiledModel:
 
     def __call__(self, /, *inputs: object, **named: object) -> list[Listed]:
         """Same as `run`, with the inputs as arguments: `model(x, y)`, `model(data=x)`, `model({"data": x})`."""
-        return self.run(one_way(inputs, named))
+        return self.run(call_inputs(inputs, named))
 
     def specialize(self, shapes: Mapping[str, Sequence[int]]) -> None:
         """Compiles a version of the model for certain sizes, which runs with these sizes use from then on.
@@ -352,7 +352,7 @@ class CompiledFunction:
 
     def __call__(self, /, *inputs: object, **named: object) -> list[Listed]:
         """Same as `run`, with the inputs as arguments."""
-        return self.run(one_way(inputs, named))
+        return self.run(call_inputs(inputs, named))
 
     def __repr__(self) -> str:
         inputs = ", ".join(f"{spec.name}: {spec}" for spec in self.inputs)
@@ -360,7 +360,7 @@ class CompiledFunction:
         return f"<CompiledFunction ({inputs}) -> ({outputs})>"
 
 
-def one_way(inputs: Sequence[object], named: Mapping[str, object]) -> Mapping[str, object] | Sequence[object]:
+def call_inputs(inputs: Sequence[object], named: Mapping[str, object]) -> Mapping[str, object] | Sequence[object]:
     """Returns call arguments in order or by name; a single mapping is by name. Raises `InputError` for a mixture."""
     if inputs and named:
         raise InputError("inputs are passed both by position and by name", help="pass all by position or all by name")

@@ -73,7 +73,7 @@ def _size_hints(first: Program, second: Program, shapes: Shapes) -> dict[str, Si
     """Returns the size hints in `shapes`. Raises `InputError` for a name that is neither an input nor a dimension."""
     specs = [*first.inputs, *second.inputs]
     inputs = list(dict.fromkeys(spec.name for spec in specs))
-    dims = names_in(extent for spec in specs for extent in _open_extents(spec))
+    dims = names_in(extent for spec in specs for extent in _dynamic_extents(spec))
     for name in shapes:
         if name not in inputs and name not in dims:
             raise InputError(
@@ -139,7 +139,7 @@ def _may_agree(left: Sequence[Extent], right: Sequence[Extent]) -> bool:
     return len(left) == len(right) and all(a == b or isinstance(a, str) or isinstance(b, str) for a, b in pairs)
 
 
-def _open_extents(spec: TensorSpec) -> list[str]:
+def _dynamic_extents(spec: TensorSpec) -> list[str]:
     """Returns the dynamic extents of a tensor with their names."""
     return [] if spec.containers else [extent for extent in spec.shape if isinstance(extent, str) and extent != OPEN]
 

@@ -48,7 +48,7 @@ Progress = Callable[[int, int, str], None]
 """Called with `(done, total, step)` as the compilation proceeds."""
 LARGE: Final = 48
 """The minimum number of relay ops for which workers are used: starting one takes as long as several kernels."""
-CORES_OF_ONE: Final = 2
+CORES_PER_PROCESS: Final = 2
 """The cores that a process uses to lower kernels: one for Python and one for LLVM, which take equally long."""
 MAX_WORKERS: Final = 3
 """The default maximum: more workers take more memory than they save time."""
@@ -244,4 +244,4 @@ def _worker_count(module: ModuleOp) -> int:
     given = environment.workers()
     if given is not None:
         return given
-    return min(max(default_num_threads() // CORES_OF_ONE - 1, 0), MAX_WORKERS)
+    return min(max(default_num_threads() // CORES_PER_PROCESS - 1, 0), MAX_WORKERS)

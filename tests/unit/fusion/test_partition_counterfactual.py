@@ -13,7 +13,7 @@ from support.random_graphs import random_graphs
 
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.passes.fusion.explain import ChangeKind, ExplainedBlock, FusionChange, change_for, explain_fusion
-from xrelay.passes.fusion.explain_text import what_would_help
+from xrelay.passes.fusion.explain_text import suggest_change
 from xrelay.passes.fusion.forward_graph import Edge, ForwardGraph, Use
 from xrelay.passes.fusion.partition import FusionOptions, Partition, partition
 from xrelay.passes.infra.source import full_context, parse_module
@@ -214,5 +214,5 @@ def test_the_program_changed_as_the_story_says_is_fused(
     before: ExplainedBlock, advice: str, after: ExplainedBlock
 ) -> None:
     (old,), (new,) = before.matching("e"), after.matching("e")
-    assert what_would_help(before, before.decision(old.node)) == advice
+    assert suggest_change(before, before.decision(old.node)) == advice
     assert after.decision(new.node).fused

@@ -90,7 +90,7 @@ class AdaptivePoolOp(PoolOp):
             rows = zip(place, extents, counts, strict=True)
             window = [slice(i * extent // count, -(-(i + 1) * extent // count)) for i, extent, count in rows]
             result[(..., *place)] = fold(plain[(..., *window)], axes)
-        return self.laid_out(result)
+        return self.to_layout(result)
 
     def windows(self, build: TopiBuilder) -> AdaptiveWindows:
         """Returns the windows of the index space."""
@@ -362,7 +362,7 @@ class GlobalAvgPoolOp(GlobalPoolOp):
             mean = truncated_quotient(total, np.full(total.shape, max(count, 1), np.int64))
         else:
             mean = np.sum(plain, axis=axes, keepdims=True, dtype=np.float64) / np.float64(count)
-        return self.laid_out(mean.astype(data.dtype))
+        return self.to_layout(mean.astype(data.dtype))
 
     def compute(self, build: TopiBuilder) -> Tensors:
         """Sums and divides by the number of elements."""
@@ -405,7 +405,7 @@ class GlobalMaxPoolOp(GlobalPoolOp):
         from xrelay.dialects.relay.meaning.element_types import value_range
 
         plain, least = self.plain(data), value_range(data.dtype)[0]
-        return self.laid_out(np.max(plain, axis=tuple(range(2, plain.ndim)), keepdims=True, initial=least))
+        return self.to_layout(np.max(plain, axis=tuple(range(2, plain.ndim)), keepdims=True, initial=least))
 
     def compute(self, build: TopiBuilder) -> Tensors:
         """Folds the maximum over the spatial axes."""

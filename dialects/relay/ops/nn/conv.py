@@ -189,7 +189,7 @@ class FilterOp(WindowedOp):
         plain, kernel = (each.astype(accumulator(self.result_dtype), copy=False) for each in factors)
         return plain, kernel
 
-    def laid_out(self, result: Array) -> Array:
+    def to_layout(self, result: Array) -> Array:
         """Converts a result in the plain order of axes to its layout and element type."""
         from xrelay.dialects.relay.meaning.layouts import from_plain
 
@@ -315,7 +315,7 @@ class ConvOp(FilterOp):
     def evaluate(self, data: Array, weight: Array) -> Array:
         """Multiplies the weight by the unfolded windows, for each image and group."""
         plain, kernel = self.plain_factors(data, weight)
-        return self.laid_out(_convolve(plain, kernel, self.window(kernel.shape[2:]), self.groups.value.data))
+        return self.to_layout(_convolve(plain, kernel, self.window(kernel.shape[2:]), self.groups.value.data))
 
 
 def _convolve(data: Array, kernel: Array, window: Sequence[WindowAxis[int]], groups: int) -> Array:

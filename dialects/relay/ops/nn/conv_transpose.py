@@ -103,7 +103,7 @@ class ConvTransposeOp(FilterOp):
         for tap in np.ndindex(*kernel.shape[2:]):
             seen, places = zip(*map(_spread, window, tap, extents, counts), strict=True)
             result[(..., *places)] += np.einsum("bgi...,gio->bgo...", images[(..., *seen)], filters[(..., *tap)])
-        return self.laid_out(result.reshape(batch, groups * filters.shape[2], *counts))
+        return self.to_layout(result.reshape(batch, groups * filters.shape[2], *counts))
 
 
 def _spread(axis: WindowAxis[int], tap: int, extent: int, count: int) -> tuple[slice, slice]:

@@ -115,7 +115,7 @@ class PoolOp(ImageOp):
 
         return to_plain(data, self.layouts[0], self.image_axes)
 
-    def laid_out(self, result: Array) -> Array:
+    def to_layout(self, result: Array) -> Array:
         """Converts a result in the plain order of axes to its layout."""
         from xrelay.dialects.relay.meaning.layouts import from_plain
 
@@ -238,7 +238,7 @@ class MaxPoolOp(WindowPoolOp):
         """Combines the elements of each window."""
         from xrelay.dialects.relay.meaning.element_types import value_range
 
-        return self.laid_out(self.folded(self.plain(data), value_range(data.dtype)[0], np.maximum))
+        return self.to_layout(self.folded(self.plain(data), value_range(data.dtype)[0], np.maximum))
 
     def compute(self, build: TopiBuilder) -> Tensors:
         """Builds topi's pool, for any layouts. The strategies do not convert channels-first layouts."""
@@ -280,7 +280,7 @@ class DirectAvgPoolOp(AvgPoolOp):
         whole = data.dtype.kind in "iu"
         total, count = self.sums_and_counts(data.astype(np.int64 if whole else np.float64))
         mean = truncated_quotient(total, np.broadcast_to(count, total.shape)) if whole else total / count
-        return self.laid_out(mean.astype(data.dtype))
+        return self.to_layout(mean.astype(data.dtype))
 
     def compute(self, build: TopiBuilder) -> Tensors:
         """Builds topi's pool, for any layouts. The strategies do not convert channels-first layouts."""
@@ -444,7 +444,7 @@ class MaxPoolIndicesOp(WindowPoolOp):
         extents = plain.shape[2:]
         order = "F" if self.column_major.value.data else "C"
         numbers = np.arange(prod(extents), dtype=np.int64).reshape(extents, order=order)
-        return self.laid_out(first_maxima(plain, numbers, self.window(self.sizes), self.counts(extents)))
+        return self.to_layout(first_maxima(plain, numbers, self.window(self.sizes), self.counts(extents)))
 
     def compute(self, build: TopiBuilder) -> Tensors:
         """Folds each window with two accumulators: the greatest element so far, and its index."""

@@ -132,7 +132,7 @@ class PoolGradOp(WindowedOp):
         layout, out_layout = self.layouts
         return to_plain(out_grad, out_layout, self.image_axes), to_plain(data, layout, self.image_axes)
 
-    def laid_out(self, result: Array) -> Array:
+    def to_layout(self, result: Array) -> Array:
         """Converts a result in the plain order of axes to its layout."""
         from xrelay.dialects.relay.meaning.layouts import from_plain
 
@@ -176,7 +176,7 @@ class MaxPoolGradOp(PoolGradOp):
         result = np.zeros((len(found), size + 1), np.float64)
         rows = np.broadcast_to(np.arange(len(found))[:, None], found.shape)
         np.add.at(result, (rows, np.where(found < 0, size, found)), grads.reshape(found.shape))
-        return self.laid_out(result[:, :size].reshape(plain.shape)).astype(data.dtype)
+        return self.to_layout(result[:, :size].reshape(plain.shape)).astype(data.dtype)
 
     def compute(self, build: TopiBuilder) -> Tensors:
         """Numbers the greatest tap of each window; an element sums the windows whose greatest tap it is."""
@@ -241,7 +241,7 @@ class AvgPoolGradOp(PoolGradOp):
         whole = np.zeros((*plain.shape[:2], *(extent + 1 for extent in extents)), np.float64)
         for tap in np.ndindex(*(axis.size for axis in window)):
             whole[seen_by(tap, window, counts, extents)] += shares
-        return self.laid_out(whole[(..., *map(slice, extents))]).astype(data.dtype)
+        return self.to_layout(whole[(..., *map(slice, extents))]).astype(data.dtype)
 
     def compute(self, build: TopiBuilder) -> Tensors:
         """Divides the gradient of each window into shares; each element sums the shares of its windows."""

@@ -81,7 +81,7 @@ class PixelBlockOp(MovementOp):
         """Returns the data in the layout NCHW."""
         return data if self.layout.data == "NCHW" else data.transpose(0, 3, 1, 2)
 
-    def laid_out(self, image: Array) -> Array:
+    def to_layout(self, image: Array) -> Array:
         """Returns an image in the layout NCHW in the layout of the op."""
         return image if self.layout.data == "NCHW" else image.transpose(0, 2, 3, 1)
 
@@ -133,7 +133,7 @@ class DepthToSpaceOp(PixelBlockOp):
             apart = image.reshape(n, block, block, depth, rows, columns).transpose(0, 3, 4, 1, 5, 2)
         else:
             apart = image.reshape(n, depth, block, block, rows, columns).transpose(0, 1, 4, 2, 5, 3)
-        return self.laid_out(apart.reshape(n, depth, rows * block, columns * block))
+        return self.to_layout(apart.reshape(n, depth, rows * block, columns * block))
 
     def compute(self, build: TopiBuilder) -> Tensors:
         """Computes the channel from that of the result and the index in the block."""
@@ -182,7 +182,7 @@ class SpaceToDepthOp(PixelBlockOp):
         block, image = self.block_size.value.data, self.channels_first(data)
         n, channels, rows, columns = image.shape
         apart = image.reshape(n, channels, rows // block, block, columns // block, block).transpose(0, 3, 5, 1, 2, 4)
-        return self.laid_out(apart.reshape(n, channels * block**2, rows // block, columns // block))
+        return self.to_layout(apart.reshape(n, channels * block**2, rows // block, columns // block))
 
     def compute(self, build: TopiBuilder) -> Tensors:
         """Computes the index in the block from the channel."""
