@@ -267,6 +267,16 @@ class PartialSums(SchedulePrimitive):
 
 @register_primitive
 @dataclass(frozen=True)
+class Rfactor(SchedulePrimitive):
+    """Every iteration of `loop` has results of its own in a new buffer; a new block `<block>_total` combines them."""
+
+    primitive: ClassVar[str] = "rfactor"
+    block: str = field(metadata=names("the block that reduces"))
+    loop: str = field(metadata=names("the loop of its reduction that becomes an axis of the new buffer"))
+
+
+@register_primitive
+@dataclass(frozen=True)
 class SetTail(SchedulePrimitive):
     """Sets the strategy for a partial last tile under `loop`."""
 

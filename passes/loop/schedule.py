@@ -25,6 +25,7 @@ from xrelay.dialects.loop.schedule import (
     Parallelize,
     PartialSums,
     Reorder,
+    Rfactor,
     SetTail,
     Settle,
     Split,
@@ -91,6 +92,7 @@ class Schedule:
     cache_inplace = _Method(CacheInplace)
     compute_at = _Method(ComputeAt)
     partial_sums = _Method(PartialSums)
+    rfactor = _Method(Rfactor)
     set_tail = _Method(SetTail)
     disable_unroll = _Method(DisableUnroll)
 

@@ -1,20 +1,88 @@
-"""Accumulators: a local buffer for the results that a block updates in one iteration of a loop."""
+"""Accumulators: the results that a block updates with an associative operation, and the loops over them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from math import prod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from math import inf, prod
+from typing import Final
 
-from xdsl.dialects.builtin import MemRefType
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import AnyFloat, FloatAttr, IntegerAttr, IntegerType, MemRefType
 from xdsl.ir import Operation, SSAValue
 
-from xrelay.dialects.loop import BlockOp, ForOp, SchedulePrimitive
+from xrelay.dialects.loop import BlockOp, ForOp, LoadOp, SchedulePrimitive, StoreOp
+from xrelay.dialects.shared.op_lists import ops_of
 from xrelay.dialects.topi.shapes import bit_width
 from xrelay.passes.loop.decompose_init import copy_around
 from xrelay.passes.loop.nest_edits import Names
 from xrelay.passes.loop.nest_queries import blocks_inside, enclosing_loops, is_spatial_in, reduces_over
 from xrelay.passes.loop.primitives.compute_at import LOCAL_BYTES
 from xrelay.passes.loop.primitives.legality import refusal
+
+
+@dataclass(frozen=True)
+class Update:
+    """A result that a block updates: `result = result ∘ term` with an associative and commutative operation."""
+
+    element: AnyFloat | IntegerType
+    load: LoadOp
+    combine: Operation
+    store: StoreOp
+
+    def combined(self, left: SSAValue, right: SSAValue) -> Operation:
+        """Creates the operation on two values, with the same flags."""
+        properties = dict(self.combine.properties)
+        return type(self.combine).create(operands=[left, right], result_types=[self.element], properties=properties)
+
+    def neutral(self) -> arith.ConstantOp:
+        """Creates the element that changes no other one."""
+        value = _NEUTRAL[type(self.combine)]
+        if isinstance(self.element, IntegerType):
+            number = int(value(self.element.width.data))
+            return arith.ConstantOp(IntegerAttr(number, self.element, truncate_bits=True))
+        return arith.ConstantOp(FloatAttr(value(0), self.element))
+
+
+_NEUTRAL: Final[dict[type[Operation], Callable[[int], float]]] = {
+    arith.AddfOp: lambda _: 0.0,
+    arith.MulfOp: lambda _: 1.0,
+    arith.MaximumfOp: lambda _: -inf,
+    arith.MinimumfOp: lambda _: inf,
+    arith.AddiOp: lambda _: 0,
+    arith.MuliOp: lambda _: 1,
+    arith.MaxSIOp: lambda bits: -(1 << (bits - 1)),
+    arith.MinSIOp: lambda bits: (1 << (bits - 1)) - 1,
+    arith.MaxUIOp: lambda _: 0,
+    arith.MinUIOp: lambda bits: (1 << bits) - 1,
+    arith.AndIOp: lambda bits: (1 << bits) - 1,
+    arith.OrIOp: lambda _: 0,
+    arith.XOrIOp: lambda _: 0,
+}
+"""The neutral element of each operation, given the number of bits of an integer."""
+
+
+def updates_of(block: BlockOp) -> list[Update] | None:
+    """The results that a block updates; None if it computes anything else."""
+    found = [_update_of(block, store) for store in ops_of(block.body, StoreOp)]
+    updates = [each for each in found if each is not None]
+    distinct = {each.store.memref for each in updates}
+    return updates if len(distinct) == len(found) and distinct == set(block.writes) else None
+
+
+def _update_of(block: BlockOp, store: StoreOp) -> Update | None:
+    """The update by `store`; None if the stored value is not the old value combined with a term."""
+    combine = store.value.owner
+    if not isinstance(combine, Operation) or type(combine) not in _NEUTRAL:
+        return None
+    loads = [op for op in ops_of(block.body, LoadOp) if op.memref is store.memref]
+    in_body = combine.parent_block() is block.body.block and store.parent_block() is block.body.block
+    if not in_body or len(loads) != 1 or loads[0].index != store.index:
+        return None
+    users, element = [use.operation for use in loads[0].result.uses], store.value.type
+    if users != [combine] or not isinstance(element, AnyFloat | IntegerType):
+        return None
+    return Update(element, loads[0], combine, store)
 
 
 def loops_of_results(block: BlockOp, loop: ForOp, results: Sequence[SSAValue], step: SchedulePrimitive) -> list[ForOp]:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from xdsl.builder import ImplicitBuilder
 from xdsl.dialects import arith, func, memref
-from xdsl.dialects.builtin import AnyFloat, FloatAttr, StringAttr
+from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import SSAValue
 
 from xrelay.dialects.loop import LOCAL, BlockOp, ForOp, IterKind, IterVar, LoadOp, LoopKind, StoreOp, ValueMap
@@ -22,19 +21,9 @@ from xrelay.passes.loop.nest_queries import (
     is_spatial_in,
     reduces_over,
 )
-from xrelay.passes.loop.primitives.accumulators import around_tile, loops_of_results
+from xrelay.passes.loop.primitives.accumulators import Update, around_tile, loops_of_results, updates_of
 from xrelay.passes.loop.primitives.legality import find_block, find_loop, refusal
 from xrelay.passes.loop.primitives.rewrites import primitive_pass, rewrites
-
-
-@dataclass(frozen=True)
-class Sum:
-    """A buffer that a block adds to: its element type, and the ops that load, add and store."""
-
-    element: AnyFloat
-    load: LoadOp
-    add: arith.AddfOp
-    store: StoreOp
 
 
 @rewrites(PartialSums)
@@ -72,7 +61,7 @@ def partial_sums(kernel: func.FuncOp, step: PartialSums) -> None:
     names = Names(kernel)
     place = ValueMap.identity([inner.index for inner in tile])
     allocs = [_allocate(block, each, tile) for each in sums]
-    parts: dict[SSAValue, Sum] = {alloc.memref: each for alloc, each in zip(allocs, sums, strict=True)}
+    parts: dict[SSAValue, Update] = {alloc.memref: each for alloc, each in zip(allocs, sums, strict=True)}
     total = _total(names.block(f"{block.block_name}_total"), block, loop, parts, place)
     zero = _zero(names.block(f"{block.block_name}_zero"), block, tile, parts, place)
     for part, each in parts.items():
@@ -98,49 +87,36 @@ def _check_loop(block: BlockOp, loop: ForOp, step: PartialSums) -> None:
         raise refusal(step, subject, f"it is {loop.kind}", "name a serial loop")
 
 
-def _sums_of(block: BlockOp, step: PartialSums) -> list[Sum]:
+def _sums_of(block: BlockOp, step: PartialSums) -> list[Update]:
     """The sums that a block computes; refuses a block that computes anything else."""
-    subject = f"block {step.block!r}"
-    found = [_sum_of(block, store) for store in ops_of(block.body, StoreOp)]
-    sums = [each for each in found if each is not None]
-    targets = [each.store.memref for each in sums]
-    if len(sums) < len(found) or len(set(targets)) < len(targets):
-        raise refusal(step, subject, "its results are not all sums of floats", "name a block that adds floats")
+    sums = updates_of(block)
+    if sums is None or not all(isinstance(each.combine, arith.AddfOp) for each in sums):
+        reason = "its results are not all sums of floats"
+        raise refusal(step, f"block {step.block!r}", reason, "name a block that adds floats")
     return sums
 
 
-def _sum_of(block: BlockOp, store: StoreOp) -> Sum | None:
-    """The sum that `store` updates; None if the stored value is not the old value plus a term."""
-    add = store.value.owner
-    if not isinstance(add, arith.AddfOp) or store.parent_block() is not block.body.block:
-        return None
-    loads = [op for op in ops_of(block.body, LoadOp) if op.memref is store.memref]
-    if len(loads) != 1 or loads[0].index != store.index or add.parent_block() is not block.body.block:
-        return None
-    users = [use.operation for use in loads[0].result.uses]
-    element = add.result.type
-    return Sum(element, loads[0], add, store) if users == [add] and isinstance(element, AnyFloat) else None
-
-
-def _allocate(block: BlockOp, each: Sum, tile: Sequence[ForOp]) -> memref.AllocOp:
+def _allocate(block: BlockOp, each: Update, tile: Sequence[ForOp]) -> memref.AllocOp:
     shape = [inner.extent or 0 for inner in tile]
     alloc = memref.AllocOp([], [], buffer_type(each.element, shape, space=StringAttr(LOCAL)))
     alloc.memref.name_hint = f"{block.block_name}_part"
     return alloc
 
 
-def _zero(name: str, block: BlockOp, tile: Sequence[ForOp], parts: Mapping[SSAValue, Sum], place: ValueMap) -> BlockOp:
+def _zero(
+    name: str, block: BlockOp, tile: Sequence[ForOp], parts: Mapping[SSAValue, Update], place: ValueMap
+) -> BlockOp:
     """Builds the block that sets the partial sums to zero."""
     variables = [_variable(IterKind.SPATIAL, inner) for inner in tile]
     zero = BlockOp(name, variables, [], list(parts))
     zero.location = block.location
     with ImplicitBuilder(zero.body):
         for part, each in parts.items():
-            StoreOp(arith.ConstantOp(FloatAttr(0.0, each.element)).result, part, place)
+            StoreOp(each.neutral().result, part, place)
     return zero
 
 
-def _total(name: str, block: BlockOp, loop: ForOp, parts: Mapping[SSAValue, Sum], place: ValueMap) -> BlockOp:
+def _total(name: str, block: BlockOp, loop: ForOp, parts: Mapping[SSAValue, Update], place: ValueMap) -> BlockOp:
     """Builds the block that adds the partial sums to the result and takes over the init of `block`."""
     around = [outer for outer in enclosing_loops(loop) if reduces_over(block, outer)]
     variables = [block.iter_vars()[position] for position in block.spatial]

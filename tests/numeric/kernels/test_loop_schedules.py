@@ -7,7 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from support.examples import examples
-from support.kernels.loop_kernels import CONV, GEMM, KERNELS, SOFTMAX, KernelText, arguments_for, kernel_of, parse
+from support.kernels.loop_kernels import CONV, GEMM, KERNELS, POOL, SOFTMAX, KernelText, arguments_for, kernel_of, parse
 from xdsl.dialects import func
 
 from xrelay.dialects.loop import SchedulePrimitive, Tail
@@ -21,6 +21,7 @@ from xrelay.dialects.loop.schedule import (
     Parallelize,
     PartialSums,
     Reorder,
+    Rfactor,
     SetTail,
     Split,
     Tile,
@@ -108,6 +109,24 @@ def test_reduction_in_blocks_of_several_variables():
     """A part of a convolution is one channel, with the tile of its consumer around all channels."""
     schedule = scheduled(CONV).split("h", 2).reorder("h_o", "o", "h_i", "w").compute_at("conv", "h_o")
     schedule.split("cw", 3).reorder("ci", "co", "ch", "cw_o", "kh", "kw", "cw_i").cache_inplace("conv", "cw_o")
+    check_same(CONV, schedule)
+    lower_blocks(schedule.kernel)
+    check_same(CONV, schedule)
+
+
+def test_parts_of_a_reduction_as_an_axis():
+    """Threads share the parts, which have tiles of their own."""
+    schedule = scheduled(POOL).rfactor("max", "x").reorder("x", "c", "h", "w", "y").cache_write("max")
+    schedule.parallelize("max_write_0").compute_at("max", "max_write_1").reorder("y", "h", "w").vectorize("w")
+    check_same(POOL, schedule)
+    lower_blocks(schedule.kernel)
+    check_same(POOL, schedule)
+
+
+def test_parts_of_a_part():
+    """The new axis is a spatial one, and its parts are reduced again."""
+    schedule = scheduled(CONV).reorder("ci", "kh", "kw", "co", "ch", "cw").rfactor("conv", "kh").rfactor("conv", "ci")
+    schedule.rfactor("conv_total", "kh_total").parallelize("ci")
     check_same(CONV, schedule)
     lower_blocks(schedule.kernel)
     check_same(CONV, schedule)
@@ -202,6 +221,7 @@ def primitives(kernel: func.FuncOp, draw: st.DrawFn) -> SchedulePrimitive:
             st.builds(ComputeAt, block, loop),
             st.builds(PartialSums, block, loop),
             st.builds(CacheInplace, block, loop),
+            st.builds(Rfactor, block, loop),
             st.builds(SetTail, loop, tail),
             st.builds(DisableUnroll, loop),
         )

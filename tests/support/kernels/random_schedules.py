@@ -18,6 +18,7 @@ from xrelay.dialects.loop.schedule import (
     Parallelize,
     PartialSums,
     Reorder,
+    Rfactor,
     SetTail,
     Split,
     Tile,
@@ -57,6 +58,7 @@ def random_primitive(kernel: func.FuncOp, random: Random) -> SchedulePrimitive:
             ComputeAt(random.choice(blocks), loop),
             PartialSums(random.choice(blocks), loop),
             CacheInplace(random.choice(blocks), loop),
+            Rfactor(random.choice(blocks), loop),
             SetTail(loop, tail),
             DisableUnroll(loop),
         ]
