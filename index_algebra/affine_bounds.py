@@ -129,7 +129,7 @@ def _divided(form: LinearForm, divisor: LinearForm, ranges: _Ranges) -> tuple[Li
 
 
 def _split(form: LinearForm, divisor: LinearForm, ranges: _Ranges) -> tuple[LinearForm, LinearForm]:
-    """Split `form` as `whole * divisor + rest`."""
+    """Splits `form` as `whole * divisor + rest`."""
     if len(divisor.terms) == 1 and divisor.constant == 0:
         return _split_by_monomial(form, *divisor.terms[0])
     whole, rest = LinearForm(()), form
@@ -196,7 +196,7 @@ def _is_nonnegative_from_one(form: LinearForm, divisor: LinearForm, ranges: _Ran
 
 
 def _nested(rest: LinearForm, divisor: LinearForm, ranges: _Ranges) -> LinearForm | None:
-    """Fold `(x floordiv y) floordiv z` to `x floordiv (y * z)`, for `z` of 1 or more; `None` if it does not apply."""
+    """Folds `(x floordiv y) floordiv z` to `x floordiv (y * z)`, for `z` of 1 or more; `None` if it does not apply."""
     if rest.constant or len(rest.terms) != 1 or rest.terms[0][1] != 1 or not ranges.is_nonnegative(divisor):
         return None
     inner = rest.terms[0][0]
@@ -262,7 +262,7 @@ def _common_factor(form: LinearForm, divisor: int) -> int:
 
 
 def _coarse_and_fine(form: LinearForm, divisor: int, box: Box) -> tuple[LinearForm, LinearForm, int] | None:
-    """Split `form` as `factor * coarse + fine`, with `fine` in `[0, factor)` and `factor` a divisor of `divisor`.
+    """Splits `form` as `factor * coarse + fine`, with `fine` in `[0, factor)` and `factor` a divisor of `divisor`.
 
     Returns `None` if no factor fits. For `d1` in `[0, 7]`, `d0 * 8 + d1` is split by 8 into `d0` and `d1`, so that
     `(d0 * 8 + d1) floordiv 16` is `d0 floordiv 2`.

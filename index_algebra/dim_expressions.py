@@ -473,7 +473,7 @@ def modulo(lhs: Dim, rhs: Dim, *, positive: bool = False) -> Dim:
 
 
 def _split_multiples(lhs: Dim, rhs: DimExpr) -> tuple[Dim, Dim]:
-    """Split `lhs` as `whole * rhs + rest`. `rest` is never 0, so that the undefined case `rhs = 0` stays visible."""
+    """Splits `lhs` as `whole * rhs + rest`. `rest` is never 0, so that the undefined case `rhs = 0` stays visible."""
     ((factors, coefficient), *others) = terms_of(rhs).items()
     if others or coefficient < 0:
         return 0, lhs

@@ -78,7 +78,7 @@ class DimKnowledge:
         return other
 
     def forget_results(self) -> None:
-        """Discard cached results after knowledge is added, since they may be simpler now."""
+        """Discards cached results after knowledge is added, since they may be simpler now."""
         self._simplified.clear()
         self._values.clear()
         self._intervals.clear()
@@ -100,7 +100,7 @@ class DimKnowledge:
         return residue_of(dim, self.residues)
 
     def tighten(self, atom: Atom) -> None:
-        """Move the bounds of the atom's interval to numbers of its residue."""
+        """Moves the bounds of the atom's interval to numbers of its residue."""
         remainder, modulus = self.residues.get(atom, UNKNOWN_RESIDUE)
         low, high = self.bound(atom)
         low = None if low is None else low + (remainder - low) % modulus
@@ -241,7 +241,7 @@ class DimKnowledge:
     # --- inequalities ------------------------------------------------------------------------------------------------
 
     def add_nonnegative(self, dim: Polynomial) -> bool:
-        """Record that `dim` is 0 or more; returns whether that is new."""
+        """Records that `dim` is 0 or more; returns whether that is new."""
         if dim in self._known:
             return False
         self._known.add(dim)

@@ -265,7 +265,7 @@ def spread(expr: AffineExpr) -> LinearForm:
 
 
 def _rejoin_quotients(sums: dict[AffineExpr, int]) -> None:
-    """Replace `y * (x floordiv y) + x mod y` by `x`, for any common multiple of the two."""
+    """Replaces `y * (x floordiv y) + x mod y` by `x`, for any common multiple of the two."""
     for term in list(sums):
         for remainder in factors_of(term):
             if type(remainder) is AffineBinaryOpExpr and remainder.kind is AffineBinaryOpKind.Mod:

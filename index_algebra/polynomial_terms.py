@@ -102,7 +102,7 @@ def split_multiples(
     coefficient: int,
     splits: Callable[[Monomial[AtomT]], bool],
 ) -> tuple[dict[Monomial[AtomT], int], dict[Monomial[AtomT], int]]:
-    """Split the sum as `whole * (coefficient * factors) + rest`, with `whole` as large as possible; `coefficient` > 0.
+    """Splits the sum as `whole * (coefficient * factors) + rest`, with `whole` as large as possible; `coefficient` > 0.
 
     If `splits` holds for its monomial, a term may contribute to both; its coefficient in `rest` is then in
     `[0, coefficient)`.

@@ -105,7 +105,7 @@ class DimFacts:
         return True
 
     def _solve(self, equation: Polynomial, fact: Equal, pending: list[Requirement]) -> bool:
-        """Solve `equation == 0` for an atom that occurs only as a term of its own; returns whether there is one."""
+        """Solves `equation == 0` for an atom that occurs only as a term of its own; returns whether there is one."""
         found = [
             (monomial[0], coefficient)
             for monomial, coefficient in equation.terms
@@ -128,7 +128,7 @@ class DimFacts:
         return not isinstance(atom, Symbol), weight, -rank
 
     def _replace(self, atom: Atom, value: Dim, pending: list[Requirement]) -> None:
-        """Replace `atom` by `value` from now on, and transfer the knowledge about it to `value`."""
+        """Replaces `atom` by `value` from now on, and transfers the knowledge about it to `value`."""
         knowledge = self.knowledge
         low, high = knowledge.bound(atom)
         pending += [AtLeast(value, low)] if low is not None else []
@@ -227,7 +227,7 @@ class DimFacts:
         return True
 
     def _watch(self, fact: Requirement, dim: Dim) -> None:
-        """Register `fact` to be assumed again when an atom of `dim` is replaced."""
+        """Registers `fact` to be assumed again when an atom of `dim` is replaced."""
         pending = [dim]
         while pending:
             current = pending.pop()
@@ -302,7 +302,7 @@ class ShapeEnvironment:
         return other
 
     def add(self, requirement: Requirement) -> bool:
-        """Add a fact; returns whether it is new.
+        """Adds a fact; returns whether it is new.
 
         Raises `ContradictionError` if the fact contradicts known ones. Not all contradictions are found; after an error
         the environment is unusable.

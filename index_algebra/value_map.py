@@ -220,15 +220,15 @@ class AffineReader(ABC, Generic[OperandT]):
 
     @abstractmethod
     def operand(self) -> AffineExpr | None:
-        """Parse a dimension; `None` if something else follows."""
+        """Parses a dimension; `None` if something else follows."""
 
     def exprs(self) -> ValueMap[OperandT]:
-        """Parse `[e0, e1, …]`."""
+        """Parses `[e0, e1, …]`."""
         exprs = self.parser.parse_comma_separated_list(self.parser.Delimiter.SQUARE, self.sum)
         return ValueMap.make(exprs, self.space.values)
 
     def sum(self) -> AffineExpr:
-        """Parse one expression."""
+        """Parses one expression."""
         left = self._product()
         while True:
             if self.parser.parse_optional_punctuation("+") is not None:
@@ -269,7 +269,7 @@ class _ValueReader(AffineReader[SSAValue]):
     """Reads expressions over SSA values."""
 
     def operand(self) -> AffineExpr | None:
-        """Parse `%i`."""
+        """Parses `%i`."""
         operand = self.parser.parse_optional_unresolved_operand()
         if operand is None:
             return None
@@ -277,29 +277,29 @@ class _ValueReader(AffineReader[SSAValue]):
 
 
 def parse_affine_exprs(parser: Parser) -> ValueMap:
-    """Parse `[e0, e1, …]`."""
+    """Parses `[e0, e1, …]`."""
     return _ValueReader(parser).exprs()
 
 
 def parse_affine_expr(parser: Parser) -> ValueMap:
-    """Parse one expression without brackets."""
+    """Parses one expression without brackets."""
     reader = _ValueReader(parser)
     return ValueMap.make((reader.sum(),), reader.space.values)
 
 
 def print_affine_exprs(printer: Printer, exprs: Sequence[AffineExpr], operands: Sequence[SSAValue]) -> None:
-    """Print `[e0, e1, …]`."""
+    """Prints `[e0, e1, …]`."""
     print_exprs(printer, exprs, lambda position: printer.print_ssa_value(operands[position]))
 
 
 def print_exprs(printer: Printer, exprs: Sequence[AffineExpr], print_operand: Callable[[int], object]) -> None:
-    """Print `[e0, e1, …]`; `print_operand` prints a dimension by its position."""
+    """Prints `[e0, e1, …]`; `print_operand` prints a dimension by its position."""
     with printer.in_square_brackets():
         printer.print_list(exprs, lambda expr: _print(printer, expr, print_operand, parenthesise=False))
 
 
 def print_affine_expr(printer: Printer, expr: AffineExpr, operands: Sequence[SSAValue]) -> None:
-    """Print one expression, with parentheses only if the meaning needs them."""
+    """Prints one expression, with parentheses only if the meaning needs them."""
     _print(printer, expr, lambda position: printer.print_ssa_value(operands[position]), parenthesise=False)
 
 
@@ -325,7 +325,7 @@ def _print(printer: Printer, expr: AffineExpr, operand: Callable[[int], object],
 
 
 def _print_addend(printer: Printer, expr: AffineExpr, operand: Callable[[int], object]) -> None:
-    """Print an addend of a sum; a negative constant or coefficient becomes a subtraction."""
+    """Prints an addend of a sum; a negative constant or coefficient becomes a subtraction."""
     match expr:
         case AffineConstantExpr(value=value) if value < 0:
             printer.print_string(f" - {-value}")

@@ -52,7 +52,7 @@ class CarriedTypes:
         return None if value is None else self._dtypes.get(value)
 
     def note(self, value: SSAValue, dtype: np.dtype[Any] | None) -> None:
-        """Record the original element type of `value`; `None` records nothing."""
+        """Records the original element type of `value`; `None` records nothing."""
         if dtype is not None:
             self._dtypes[value] = dtype
 

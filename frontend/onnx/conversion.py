@@ -56,7 +56,7 @@ class ConversionKind(Enum):
 def try_convert(
     proto: onnx.NodeProto, graph: GraphBuilder, problems: Iterable[ModelImportError]
 ) -> ModelImportError | None:
-    """Convert a node; returns the reason if it cannot be converted.
+    """Converts a node; returns the reason if it cannot be converted.
 
     If inputs of the node are missing, only problems that do not depend on its inputs are reported. An undefined value,
     unlike an unsupported node, ends the import, since the rest of such a graph is meaningless.
@@ -83,7 +83,7 @@ def try_convert(
 
 
 def report(noted: Iterable[ModelImportError], location: str) -> None:
-    """Raise the recorded errors: a single error as it is, several in one message."""
+    """Raises the recorded errors: a single error as it is, several in one message."""
     problems = [problem for problem in noted if not isinstance(problem, DependentNodeError)]
     if not problems:
         return
@@ -100,7 +100,7 @@ def report(noted: Iterable[ModelImportError], location: str) -> None:
 
 
 def convert_nodes(graph: GraphBuilder, body: onnx.GraphProto, node: NodeView, what: str) -> list[SSAValue]:
-    """Convert the nodes of `body`, a graph of `node` called `what`, in `graph`, and return its outputs.
+    """Converts the nodes of `body`, a graph of `node` called `what`, in `graph`, and returns its outputs.
 
     Raises `ModelImportError` if one of them cannot be converted.
     """
@@ -127,7 +127,7 @@ def convert_nodes(graph: GraphBuilder, body: onnx.GraphProto, node: NodeView, wh
 
 
 def _report_of_body(node: NodeView, problems: Sequence[ModelImportError]) -> None:
-    """Raise the problems of the nodes of a body as an error of `node`."""
+    """Raises the problems of the nodes of a body as an error of `node`."""
     own = [problem for problem in problems if not isinstance(problem, DependentNodeError)]
     if not own:
         if problems:
@@ -188,13 +188,13 @@ def _problem_with_attributes(proto: onnx.NodeProto) -> str | None:
 
 
 def _call_standard(node: NodeView) -> list[SSAValue | None]:
-    """Convert `node` by the standard's definition of its op."""
+    """Converts `node` by the standard's definition of its op."""
     function = standard_function(node.proto, node.opset, node.inputs)
     return _call(node, function, {"": node.graph.opset("")})
 
 
 def call_definition(node: NodeView, opset: int) -> list[SSAValue | None]:
-    """Convert a node of another domain by the standard's definition, in `opset`, of the op with the same name."""
+    """Converts a node of another domain by the standard's definition, in `opset`, of the op with the same name."""
     proto = onnx.NodeProto()
     proto.CopyFrom(node.proto)
     proto.domain = ""

@@ -158,7 +158,7 @@ class _Survey:
 
 
 def _bring_small_weights(loaded: LoadedModel, path: Path) -> list[str]:
-    """Read small weights from external files, and turn large ones into inputs; returns the errors."""
+    """Reads small weights from external files, and turns large ones into inputs; returns the errors."""
     graph, problems = loaded.proto.graph, list[str]()
     kept: list[onnx.TensorProto] = []
     for tensor in graph.initializer:

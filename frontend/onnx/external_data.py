@@ -24,7 +24,7 @@ from xrelay.frontend.onnx.tensors import TensorBytes
 
 
 def bring_external_data(model: onnx.ModelProto, path: Path, kept: TensorBytes) -> None:
-    """Read the weights that the outputs of the model at `path` need; afterwards they refer to their bytes in `kept`.
+    """Reads the weights that the outputs of the model at `path` need; afterwards they refer to their bytes in `kept`.
 
     Raises `ModelImportError`, which names the tensor, for a missing file, for a file that is not a regular file in the
     folder of the model or that changes meanwhile, and if the length does not match the tensor's shape and type.
@@ -33,7 +33,7 @@ def bring_external_data(model: onnx.ModelProto, path: Path, kept: TensorBytes) -
 
 
 def bring_small_tensor(tensor: onnx.TensorProto, path: Path, kept: TensorBytes, at_most: int) -> None:
-    """Read a weight of the model at `path` if it has at most `at_most` bytes; raises as `bring_external_data` does."""
+    """Reads a weight of the model at `path` if it has at most `at_most` bytes; raises as `bring_external_data` does."""
     if stored_bytes(tensor) <= at_most:
         _bring_all([tensor], path, kept)
 
@@ -90,7 +90,7 @@ class _Reader:
         """For each range of bytes, the fields with which a tensor refers to it."""
 
     def bring(self, tensor: onnx.TensorProto) -> None:
-        """Read the bytes of a tensor.
+        """Reads the bytes of a tensor.
 
         Raises `ValueError` if they are not in the file, do not match the tensor's shape and type, or partly overlap
         others.

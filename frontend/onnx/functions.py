@@ -164,7 +164,7 @@ def _versions(schema: OpSchema, opset: int) -> list[int]:
 
 
 def _check_against(schema: OpSchema, node: onnx.NodeProto) -> None:
-    """Check the number of inputs and the attributes of a node, which onnx's definitions do not check."""
+    """Checks the number of inputs and the attributes of a node, which onnx's definitions do not check."""
     given, least, most = len(node.input), schema.min_input, schema.max_input
     required = OpSchema.FormalParameterOption.Single
     options = [formal.option for formal in schema.inputs]
@@ -227,7 +227,7 @@ def instantiated(
 
 
 def _fill_in(graph: onnx.GraphProto, attributes: dict[str, AttributeProto], absent: set[str]) -> None:
-    """Replace references to attributes of the call, and clear the inputs in `absent`, also in nested graphs."""
+    """Replaces references to attributes of the call, and clears the inputs in `absent`, also in nested graphs."""
     pending = [graph]
     while pending:
         for node in pending.pop().node:
@@ -240,7 +240,7 @@ def _fill_in(graph: onnx.GraphProto, attributes: dict[str, AttributeProto], abse
 
 
 def _resolve(node: onnx.NodeProto, attributes: dict[str, AttributeProto]) -> None:
-    """Replace references by the attributes of the call; an attribute that the call lacks is removed."""
+    """Replaces references by the attributes of the call; an attribute that the call lacks is removed."""
     resolved: list[AttributeProto] = []
     for attribute in node.attribute:
         value = attributes.get(attribute.ref_attr_name) if attribute.ref_attr_name else attribute

@@ -117,7 +117,7 @@ class GraphBuilder:
         return self._opsets.get(domain, self._opsets.get("ai.onnx", 0) if domain == "" else 0)
 
     def insert(self, op: OpT, source: str) -> OpT:
-        """Append `op`, located at `source`, the name of its node."""
+        """Appends `op`, located at `source`, the name of its node."""
         op.location = NameLoc(StringAttr(source), NoneAttr())
         self.block.add_op(op)
         return op
@@ -132,12 +132,12 @@ class GraphBuilder:
         return added
 
     def erase(self, ops: Sequence[Operation]) -> None:
-        """Erase the last added ops, which have no other uses."""
+        """Erases the last added ops, which have no other uses."""
         for op in reversed(ops):
             self.block.erase_op(op)
 
     def undo(self, last: Operation | None, begun: int) -> None:
-        """Erase the ops after `last`, and those in blocks without a parent op that were begun after the first `begun`.
+        """Erases the ops after `last`, and those in blocks without a parent op that were begun after the first `begun`.
 
         The ops of a block that was erased with its parent op have no parent.
         """
@@ -148,7 +148,7 @@ class GraphBuilder:
         self.erase(self.ops_after(last))
 
     def define(self, name: str, value: SSAValue) -> None:
-        """Bind an ONNX value name, which also becomes the name hint of the SSA value if possible.
+        """Binds an ONNX value name, which also becomes the name hint of the SSA value if possible.
 
         Raises `ModelImportError` if the name is already bound: ONNX graphs are in SSA form.
         """
@@ -163,7 +163,7 @@ class GraphBuilder:
             value.name_hint = identifier(name)
 
     def define_weight(self, weight: onnx.TensorProto | onnx.SparseTensorProto, name: str | None = None) -> None:
-        """Bind a tensor, or a sparse tensor as a dense constant, to its name, or to `name`."""
+        """Binds a tensor, or a sparse tensor as a dense constant, to its name, or to `name`."""
         name = weight_name(weight) if name is None else name
         if isinstance(weight, onnx.SparseTensorProto):
             self.define_constant(name, dense_array(weight, self.tensors))
@@ -174,11 +174,11 @@ class GraphBuilder:
             raise ModelImportError(error.message, location=f"tensor {weight.name!r}", help=error.help) from error
 
     def define_constant(self, name: str, array: Array) -> None:
-        """Bind an ONNX name to a new constant of that name."""
+        """Binds an ONNX name to a new constant of that name."""
         self.define(name, self.insert_constant(array, name, name))
 
     def insert_constant(self, array: Array, name: str, source: str) -> SSAValue:
-        """Append a constant called `name`; an array of a type that relay lacks is stored in its carrier."""
+        """Appends a constant called `name`; an array of a type that relay lacks is stored in its carrier."""
         held, dtype = as_carried(array)
         value = self.insert(ConstantOp.of(held, name), source).result
         self.carried.note(value, dtype)

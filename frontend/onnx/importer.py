@@ -136,7 +136,7 @@ class ModelImport:
         return self.graph.read_names.difference(_names_of(self.inputs))
 
     def _refuse_value(self, name: str, error: ModelImportError) -> None:
-        """Raise the error of an input or a weight, or record it and go on."""
+        """Raises the error of an input or a weight, or records it and continues."""
         if not self._continues:
             raise error
         self.value_problems.append(error)

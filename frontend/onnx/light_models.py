@@ -78,7 +78,7 @@ def with_random_weights(model: onnx.ModelProto, seed: int = 0) -> onnx.ModelProt
 
 
 def _drop_unused(graph: onnx.GraphProto, candidates: set[str]) -> None:
-    """Remove the initializers in `candidates` that no node reads, and graph inputs of the same names."""
+    """Removes the initializers in `candidates` that no node reads, and graph inputs of the same names."""
     unused = candidates - {name for node in graph.node for name in node.input}
     for tensor in [tensor for tensor in graph.initializer if tensor.name in unused]:
         graph.initializer.remove(tensor)

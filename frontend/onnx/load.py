@@ -75,7 +75,7 @@ def open_model(path: Path) -> LoadedModel:
 
 
 def _read(path: Path, tensors: TensorBytes) -> onnx.ModelProto:
-    """Read the model in a file. A pipe is read to its end; a device, which may have no end, is refused."""
+    """Reads the model in a file. A pipe is read to its end; a device, which may have no end, is refused."""
     try:
         if not path.is_file():
             return _decode(_piped(path), str(path))
@@ -146,7 +146,7 @@ def _checked(model: onnx.ModelProto, location: str) -> onnx.ModelProto:
 
 
 def _check_names(model: onnx.ModelProto, location: str) -> None:
-    """Refuse names that are not UTF-8: protobuf returns them as bytes, which no message could show."""
+    """Refuses names that are not UTF-8: protobuf returns them as bytes, which no message could show."""
     functions = model.functions
     values: list[object] = [entry.domain for entry in model.opset_import]
     values += [text for function in functions for text in (function.domain, function.name, function.overload)]

@@ -288,7 +288,7 @@ class NodeView:
     # --- building --------------------------------------------------------------------------------------------------
 
     def emit(self, op: str | type[RelayOp], *operands: SSAValue, **attributes: AttributeValue) -> SSAValue:
-        """Add a relay op, by name or class, located at this node; a violated constraint is an error of the node."""
+        """Adds a relay op, by name or class, located at this node; a violated constraint is an error of the node."""
         return self._add(get_relay_op(op) if isinstance(op, str) else op, operands, **attributes)
 
     def _add(self, op: type[RelayOp], operands: Sequence[SSAValue], **attributes: AttributeValue) -> SSAValue:
@@ -301,30 +301,30 @@ class NodeView:
             raise self.error(error.message, help=error.help) from error
 
     def reshape(self, value: SSAValue, shape: Sequence[int]) -> SSAValue:
-        """Add a `relay.reshape` to known extents; -1 is inferred, and 0 means an extent of 0."""
+        """Adds a `relay.reshape` to known extents; -1 is inferred, and 0 means an extent of 0."""
         return self.emit("reshape", value, newshape=tuple(shape), allowzero=True)
 
     def make_tuple(self, operands: Sequence[SSAValue]) -> SSAValue:
-        """Add a `relay.tuple` of the operands."""
+        """Adds a `relay.tuple` of the operands."""
         return self._add(TupleOp, operands)
 
     def tuple_field(self, value: SSAValue, index: int) -> SSAValue:
-        """Add a `relay.tuple_get_item`."""
+        """Adds a `relay.tuple_get_item`."""
         return self._add(TupleGetItemOp, [value], index=index)
 
     def emit_constant(self, array: Array, suffix: str = "constant") -> SSAValue:
-        """Add a constant named after this node."""
+        """Adds a constant named after this node."""
         return self.graph.insert_constant(array, f"{self.name}.{suffix}", self.name)
 
     def emit_ints(self, numbers: int | Sequence[int], suffix: str = "constant") -> SSAValue:
-        """Add a constant of 64-bit integers, a list or a scalar; raises an error for a number that needs more bits."""
+        """Adds a constant of 64-bit integers, a list or a scalar; raises an error for a number that needs more bits."""
         for number in (numbers,) if isinstance(numbers, int) else numbers:
             if not _is_int64(number):
                 raise self.error(f"{number} is computed, which is no signed 64-bit integer")
         return self.emit_constant(np.array(numbers, np.int64), suffix)
 
     def emit_filled(self, element: Array, shape: Sequence[int], suffix: str) -> SSAValue:
-        """Add a constant of `shape` filled with `element`; raises an error if it would be too large.
+        """Adds a constant of `shape` filled with `element`; raises an error if it would be too large.
 
         The array is a broadcast of one element in memory, since a few bytes of a model may ask for gigabytes.
         """
@@ -332,17 +332,17 @@ class NodeView:
         return self.emit_constant(np.broadcast_to(element.reshape(()), tuple(shape)), suffix)
 
     def require_size(self, shape: Sequence[int], itemsize: int, most: int | None = None) -> None:
-        """Raise an error if a tensor of `shape` takes more than `most` bytes, by default as many as a file can hold."""
+        """Raises an error if a tensor of `shape` exceeds `most` bytes, by default as many as a file can hold."""
         problem = check_size(tuple(shape), itemsize, most)
         if problem is not None:
             raise self.error(problem)
 
     def scalar_like(self, value: float, index: int) -> SSAValue:
-        """Add a rank-0 constant with the element type of input `index`."""
+        """Adds a rank-0 constant with the element type of input `index`."""
         return self.scalar(value, self.input(index))
 
     def scalar(self, value: float, like: SSAValue) -> SSAValue:
-        """Add a rank-0 constant with the element type of the tensor `like`; an error if that cannot hold `value`."""
+        """Adds a rank-0 constant with the element type of the tensor `like`; an error if that cannot hold `value`."""
         dtype = numpy_dtype(element_type_of(like.type))
         try:
             return self.emit_constant(np.array(value, dtype=dtype))

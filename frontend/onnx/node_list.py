@@ -67,7 +67,7 @@ class Uses:
             self._left.subtract(names_read(node))
 
     def add(self, nodes: Sequence[onnx.NodeProto]) -> None:
-        """Add the reads of further nodes."""
+        """Adds the reads of further nodes."""
         for node in nodes:
             self._counts().update(names_read(node))
 
@@ -94,12 +94,12 @@ class NodeList:
         self._fork: _Fork | None = None
 
     def convert(self, proto: onnx.NodeProto, problems: Iterable[ModelImportError] = ()) -> ModelImportError | None:
-        """Convert the next node of the list; returns the reason if it cannot be converted."""
+        """Converts the next node of the list; returns the reason if it cannot be converted."""
         self.uses.forget(proto)
         return self.take(proto, problems)
 
     def take(self, proto: onnx.NodeProto, problems: Iterable[ModelImportError] = ()) -> ModelImportError | None:
-        """Convert a node of this list or of an enclosing one."""
+        """Converts a node of this list or of an enclosing one."""
         if self._fork is not None and self._fork.is_read_by(proto):
             return self._move(proto, problems)
         problem = self._convert_node(proto, self.graph, problems)
@@ -115,14 +115,14 @@ class NodeList:
         return self._extend(self._fork, lambda arm: arm.nodes.splice(proto, arm.name), proto.output)
 
     def splice(self, proto: onnx.NodeProto, branch: str) -> ModelImportError | None:
-        """Convert the nodes of a branch at the position of its If."""
+        """Converts the nodes of a branch at the position of its If."""
         spliced = SplicedBranch.of(proto, branch)
         for name, weight in spliced.weights:
             self.graph.define_weight(weight, name)
         return self._insert(spliced.nodes)
 
     def _insert(self, nodes: Sequence[onnx.NodeProto]) -> ModelImportError | None:
-        """Convert nodes that are not in the list before its next node."""
+        """Converts nodes that are not in the list before its next node."""
         self.uses.add(nodes)
         for node in nodes:
             self.graph.inserted_reads |= dict.fromkeys(names_read(node))
@@ -138,12 +138,12 @@ class NodeList:
         return NodeList(self.graph.inner(Block()), uses, self._convert_node, any_rank=self._any_rank)
 
     def finish(self) -> None:
-        """Close the open If. Raises `OutputRanksError` for an output with several ranks unless these are permitted."""
+        """Closes the open If. Raises `OutputRanksError` for an output with several ranks unless these are permitted."""
         if self._fork is not None:
             self._close(self._fork)
 
     def abandon(self) -> None:
-        """Erase the ops of open branches."""
+        """Erases the ops of open branches."""
         if self._fork is not None:
             self._fork.abandon()
             self._fork = None
@@ -156,7 +156,7 @@ class NodeList:
         return value.type
 
     def _move(self, proto: onnx.NodeProto, problems: Iterable[ModelImportError]) -> ModelImportError | None:
-        """Convert a node in both branches of the open If."""
+        """Converts a node in both branches of the open If."""
         node = NodeView(proto, self.graph)
         if any(name in self.graph.missing for name in proto.input):
             return node.depends_on_missing()
@@ -178,7 +178,7 @@ class NodeList:
         return problem
 
     def _close(self, fork: _Fork) -> None:
-        """Close the branches of an If, whose results are the values that later nodes need."""
+        """Closes the branches of an If, whose results are the values that later nodes need."""
         for arm in fork.alive:
             arm.nodes.finish()
         names = [name for name in fork.names if self.uses.is_read(name) or self.uses.is_output(name)]
@@ -202,7 +202,7 @@ class _Arm:
     problem: ModelImportError | None = None
 
     def erase(self) -> None:
-        """Erase all ops of the branch."""
+        """Erases all ops of the branch."""
         self.nodes.abandon()
         self.nodes.graph.erase(list(self.nodes.graph.block.ops))
 
@@ -237,7 +237,7 @@ class _Fork:
     def extend(
         self, convert: Callable[[_Arm], ModelImportError | None], outputs: Iterable[str]
     ) -> ModelImportError | None:
-        """Convert a node with these outputs in each branch; returns the problem if it fails in all of them."""
+        """Converts a node with these outputs in each branch; returns the problem if it fails in all of them."""
         added, problem = dict.fromkeys(filter(None, outputs)), None
         self.names |= added
         for arm in self.alive:
@@ -288,7 +288,7 @@ class _Fork:
         return emit_if(self._node, self._condition, branches)
 
     def abandon(self) -> list[SSAValue]:
-        """Erase all ops of the branches."""
+        """Erases all ops of the branches."""
         for arm in self._arms:
             arm.erase()
         return []

@@ -32,7 +32,7 @@ def graph_inputs(graph: onnx.GraphProto, chosen: Collection[str] = ()) -> list[o
 
 
 def check_names(what: str, given: Mapping[str, object], inputs: Sequence[onnx.ValueInfoProto]) -> None:
-    """Raise an error for a name in the argument called `what` that is not an input of the model."""
+    """Raises an error for a name in the argument called `what` that is not an input of the model."""
     names = [value.name for value in inputs]
     for name in given:
         if name not in names:
@@ -126,7 +126,7 @@ def stored_bytes(tensor: onnx.TensorProto) -> int:
 
 
 def check_declared(output: onnx.ValueInfoProto, found: Attribute) -> None:
-    """Check the declared type of an output against the type of its value.
+    """Checks the declared type of an output against the type of its value.
 
     Another element type is a `ModelImportError`; other extents only log a warning, since exporters are careless there.
     """

@@ -50,7 +50,7 @@ class TensorBytes:
         self._arrays: list[Array] = []
 
     def add(self, data: Array) -> onnx.TensorProto:
-        """Add bytes; returns the fields with which a tensor refers to them."""
+        """Adds bytes; returns the fields with which a tensor refers to them."""
         fields = onnx.TensorProto(data_location=onnx.TensorProto.EXTERNAL)
         entry = fields.external_data.add()
         entry.key, entry.value = self._key, str(len(self._arrays))
@@ -91,7 +91,7 @@ def tensor_array(tensor: onnx.TensorProto, kept: TensorBytes) -> Array:
 
 
 def _check_length(tensor: onnx.TensorProto, given: int) -> None:
-    """Raise `ValueError` if `given` raw bytes are too few, or more than the tensor takes, which onnx would drop."""
+    """Raises `ValueError` if `given` raw bytes are too few, or more than the tensor takes, which onnx would drop."""
     if given and given != stored_bytes(tensor):
         raise ValueError(f"got {given} bytes, expected {stored_bytes(tensor)}")
 

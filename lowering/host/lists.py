@@ -253,7 +253,7 @@ def _checked_place(at: SSAValue | None, length: SSAValue, code: HostCode, *, or_
     zero = code.constant(0)
     place = code.constant(-1) if at is None else load_number(at, code)
     first = code.value(arith.SubiOp(zero, length))
-    text = f"place {LHS} is out of range"
+    text = f"position {LHS} is out of range"
     check(code.compare("sle" if or_end else "slt", place, length), f"{text} for a sequence of {RHS} values", code)
     check(code.compare("sge", place, first), f"{text}, the first one is {RHS}", code)
     from_end = code.value(arith.AddiOp(place, length))

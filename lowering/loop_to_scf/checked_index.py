@@ -46,7 +46,7 @@ def write_checked_index(op: CheckedIndexOp, values: Values, emitter: Emitter) ->
     shifted = _plus(value, limits.size(), emitter) if op.from_end else value
     fine = emitter.add(CmpiOp(shifted, _like(value, limits.room(), emitter), "ult")).result
     if is_vector(value):
-        assert lanes is not None, "vectors stand in vectorised loops"
+        assert lanes is not None, "vectors are in vectorised loops"
         _assert_lanes(value, fine, limits, lanes, emitter)
     else:
         if lanes is not None and lanes.mask is not None and not lanes.mask.is_never_empty:

@@ -60,7 +60,7 @@ def is_graph_function(function: func.FuncOp) -> bool:
 def finish_graph_function(function: func.FuncOp) -> None:
     """Marks a function that allocates or frees, and adds polls to its loops.
 
-    A buffer that is neither freed nor handed on is freed at the end of its block.
+    A buffer that is neither freed nor passed on is freed at the end of its block.
     """
     make_scalars_signless(function)
     for op in ops_of(function, scf.WhileOp):
@@ -69,7 +69,7 @@ def finish_graph_function(function: func.FuncOp) -> None:
     if buffer_ops:
         function.attributes[GRAPH_FUNCTION] = UnitAttr()
     for op in (op for op in buffer_ops if isinstance(op, memref.AllocOp)):
-        if op.parent is not None and not _is_freed_or_handed_on(op.memref):
+        if op.parent is not None and not _is_freed_or_passed_on(op.memref):
             Rewriter.insert_op(memref.DeallocOp.get(op.memref), InsertPoint.before(_end(op.parent)))
 
 
@@ -114,7 +114,7 @@ def _poll(place: InsertPoint) -> None:
     Rewriter.insert_op([goes_on, cf.AssertOp(goes_on.results[0], CANCELLED)], place)
 
 
-def _is_freed_or_handed_on(buffer: SSAValue) -> bool:
+def _is_freed_or_passed_on(buffer: SSAValue) -> bool:
     """Whether a buffer, or a view of it, is freed, yielded, returned or carried."""
     pending = [buffer]
     while pending:

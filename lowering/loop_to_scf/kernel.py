@@ -158,13 +158,13 @@ class KernelWriter:
     def _row(self, op: RowOp) -> None:
         """Writes the loops that sort a row or suppress boxes; raises `LoweringError` inside a vectorised loop."""
         if self._values.lanes is not None:
-            raise _failure(op, "rows are whole, not lanes of a vectorised loop")
+            raise _failure(op, "an op on rows cannot be in a vectorised loop")
         if isinstance(op, SortOp) and op.selects is not None:
             SelectWriter(self._emitter, op, self._flat).write()
             return
         writer = _ROW_WRITERS.get(type(op))
         if writer is None:
-            raise _failure(op, "nothing stands for it at the scf level")
+            raise _failure(op, "it has no equivalent at the scf level")
         writer(self._emitter, op, self._flat).write()
 
     def _define(self, old: SSAValue, value: SSAValue) -> None:
@@ -211,7 +211,7 @@ class KernelWriter:
     def _copy(self, op: Operation, result_types: Sequence[Attribute] | None = None) -> None:
         """Copies an operation without regions; raises `LoweringError` inside the lanes of a vector."""
         if op.regions or level_of(op) == "loop":
-            raise _failure(op, "nothing stands for it at the scf level")
+            raise _failure(op, "it has no equivalent at the scf level")
         if self._values.lanes is not None:
             raise _failure(op, "it cannot be done for all lanes of a vectorised loop")
         operands = [self._values.get(operand) for operand in op.operands]

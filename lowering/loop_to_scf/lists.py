@@ -8,7 +8,7 @@
 
 `to_llvm/lists.py` documents the words and the functions.
 
-**References** are counted first. Ops that change a list consume a reference to it, and so do ops that hand it on. A
+**References** are counted first. Ops that change a list consume a reference to it, and so do ops that pass it on. A
 value that is used again after such an op is retained before it; a value whose last use does not consume it is released
 after that use. So a list that grows in a loop is changed in place. A branch takes over a list that is not used after
 it. Arguments of functions belong to the caller.
@@ -230,7 +230,7 @@ class _Conversion:
                 start = self._sum(self._address(op.target), self._product([op.first, unit]))
                 self._call(_READ, [op.list, op.at, start, rows, stride])
             case _:
-                raise LoweringError(f"'{op.name}' is no op on lists", location=location_of(op))
+                raise LoweringError(f"'{op.name}' is not an op on lists", location=location_of(op))
         return []
 
     def _item(self, op: ListInsertOp | ListInsertPartOp) -> SSAValue:
@@ -245,7 +245,7 @@ class _Conversion:
             source = self._sum(self._address(op.value), self._product([op.first, unit]))
             size = self._product([op.count, unit])
             extents = [*extents[:axis], *([op.count] if op.drop is None else []), *extents[axis + 1 :]]
-        assert self._extents is not None, "there is room where something is inserted"
+        assert self._extents is not None, "functions with insertions have a buffer of extents"
         for number, extent in enumerate(extents):
             word = self._add(IndexCastOp(extent, i64))
             self._builder.insert(memref.StoreOp.get(word, self._extents, [self._index(number)]))

@@ -172,7 +172,7 @@ def _share_in(block: Block, known: _Known, unwritten: frozenset[SSAValue]) -> Ef
             if effects is Effects.WRITES:
                 read.clear()
             continue
-        table, key = (read if effects is Effects.READS else known), _what_it_computes(op)
+        table, key = (read if effects is Effects.READS else known), _computation_key(op)
         existing = table.get(key)
         if existing is not None and not _is_same(op, existing):
             # A rare case, so the first key has no types: views of one place as buffers of several types.
@@ -195,7 +195,7 @@ def _share_under(op: Operation, known: _Known, unwritten: frozenset[SSAValue]) -
     )
 
 
-def _what_it_computes(op: Operation) -> Hashable:
+def _computation_key(op: Operation) -> Hashable:
     """Returns a key that equal ops share; ops that differ only in regions or result types share it too.
 
     The key contains the op's name, not its class: a second class may define an op if xDSL's constructor lacks

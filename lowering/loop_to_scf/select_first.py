@@ -113,7 +113,7 @@ class SelectWriter(SortWriter):
             self._move_to_front(self._sort(number, room), kept)
             return [position, kept, self._key(kept - 1), kept.compare("slt", most)]
 
-        # While the selection is open, fewer elements are known than are kept, and the limit has no meaning.
+        # Until as many elements as are kept have been read, the limit is undefined.
         unlimited = self._number(self._constant(0, self._key_type))
         start = [self._index(0), self._index(0), unlimited, self._truth(True)]
         self._while(start, lambda carried: carried[0].compare("slt", self._end), collect_and_cut)

@@ -53,7 +53,7 @@ def convert_subviews(function: func.FuncOp) -> None:
 def _view(op: SubviewOp, builder: Builder) -> SSAValue:
     """Returns a part of a view, as a view of the same bytes."""
     whole = op.source.owner
-    assert isinstance(whole, memref.ViewOp), "the caller has asked"
+    assert isinstance(whole, memref.ViewOp), "the caller has checked that it is a view"
     size = element_bytes(op.result.type)
     assert size is not None, "the whole is a view, so its elements have a size"
     place = _sum(_amount(whole.byte_shift), _product(_amount(op.offset), size, builder), builder)

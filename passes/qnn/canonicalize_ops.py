@@ -33,13 +33,13 @@ from xrelay.passes.types.type_upkeep import update_signatures
 
 @dataclass(frozen=True)
 class QnnCanonicalizeOpsPass(XRelayPass):
-    """Expand quantised operators into plain ones; see the module's docstring."""
+    """Expands quantised operators into plain ones; see the module's docstring."""
 
     name = "qnn-canonicalize-ops"
     numerics = EXACT
     per_function = True
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Expand the module's operators in place."""
+        """Expands the module's operators in place."""
         expand_composites(op, Expansion.QNN)
         update_signatures(op)

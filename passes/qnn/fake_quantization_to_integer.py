@@ -54,7 +54,7 @@ from xrelay.passes.qnn.integer_rules import all_integer_rules
 
 @dataclass(frozen=True)
 class RelayFakeQuantizationToIntegerPass(XRelayPass):
-    """Convert float regions between quantised tensors to integer arithmetic; see the module's docstring."""
+    """Converts float regions between quantised tensors to integer arithmetic; see the module's docstring."""
 
     name = "relay-fake-quantization-to-integer"
     numerics = quantises("a result may be one step from the rounded float")
@@ -69,7 +69,7 @@ class RelayFakeQuantizationToIntegerPass(XRelayPass):
     )
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Rewrite the module in place."""
+        """Rewrites the module in place."""
         _check_optional(self.optional_qnn_ops)
         regions = IntegerRegions(op, frozenset(self.optional_qnn_ops))
         regions.rewrite(hard_fail=self.hard_fail)
@@ -80,7 +80,7 @@ class RelayFakeQuantizationToIntegerPass(XRelayPass):
 
 
 def _check_optional(names: Sequence[str]) -> None:
-    """Raise `PassError` for names of ops that are not optional."""
+    """Raises `PassError` for names of ops that are not optional."""
     optional = sorted(name for name, rule in all_integer_rules().items() if rule.optional)
     for name in names:
         if name not in optional:

@@ -69,7 +69,7 @@ class IntegerRegions:
         }
 
     def rewrite(self, *, hard_fail: bool) -> None:
-        """Replace each quantisation of a region with a complete form; if `hard_fail`, raise `PassError` for others."""
+        """Replaces quantisations of regions with complete forms; if `hard_fail`, raises `PassError` for others."""
         ops = self._ops()
         known = reach(ops, self._rules)
         forms = self._forms(ops, known)
@@ -89,7 +89,7 @@ class IntegerRegions:
         _erase_unused_forms(list(forms.values()))
 
     def rewrite_single_ops(self) -> None:
-        """Replace each op whose integer form needs no later quantisation, and dequantise its result."""
+        """Replaces each op whose integer form needs no later quantisation, and dequantises its result."""
         rewrite(self._module, {})
         quantized_values: dict[SSAValue, QuantizedValue] = {}
         for op in self._ops():
@@ -231,7 +231,7 @@ def _quantized_by(
 
 
 def _insert_form(form: _Form) -> None:
-    """Insert the ops of a form, and of the forms that it reads, before their sources."""
+    """Inserts the ops of a form, and of the forms that it reads, before their sources."""
     pending = [form]
     while pending:
         current = pending.pop()
@@ -262,7 +262,7 @@ def _dequantized(op: RelayOp, quantized: Quantized) -> SSAValue:
 
 
 def _erase_unused_forms(forms: Sequence[_Form | Refusal]) -> None:
-    """Erase the ops of unused forms, in reverse order, so that users are erased first."""
+    """Erases the ops of unused forms, in reverse order, so that users are erased first."""
     for form in reversed(forms):
         if isinstance(form, _Form) and not form.is_in:
             for op in reversed(form.ops):

@@ -153,7 +153,7 @@ class IntegerWriter:
         return self.op
 
     def insert(self, op: OpT) -> OpT:
-        """Append `op` to `ops`, with the location and the name of the float op."""
+        """Appends `op` to `ops`, with the location and the name of the float op."""
         op.location = self.op.location
         for result in op.results:
             if result.name_hint is None:
@@ -162,11 +162,11 @@ class IntegerWriter:
         return op
 
     def call(self, name: str, *operands: SSAValue, **attributes: AttributeValue) -> SSAValue:
-        """Append the op called `name`."""
+        """Appends the op called `name`."""
         return self.insert(get_relay_op(name).call(*operands, **attributes)).results[0]
 
     def like(self, name: str, *operands: SSAValue, **attributes: AttributeValue) -> SSAValue:
-        """Append the op called `name`, with the properties of the float op that it has too, and `attributes`."""
+        """Appends the op called `name`, with the properties of the float op that it has too, and `attributes`."""
         kind = get_relay_op(name)
         own = kind.get_irdl_definition().properties
         shared = {key: value for key, value in self.op.properties.items() if key in own and key != "out_dtype"}
@@ -174,17 +174,17 @@ class IntegerWriter:
         return self.insert(kind.typed(operands, given)).results[0]
 
     def again(self, *operands: SSAValue) -> SSAValue:
-        """Append the float op itself on integers, with its other operands unchanged; the result has their type."""
+        """Appends the float op itself on integers, with its other operands unchanged; the result has their type."""
         rest = tuple(self.op.operands)[len(operands) :]
         properties = {key: value for key, value in self.op.properties.items() if key != "out_dtype"}
         return self.insert(type(self.op).typed((*operands, *rest), properties)).results[0]
 
     def tuple(self, values: Iterable[SSAValue]) -> SSAValue:
-        """Append a tuple of the values."""
+        """Appends a tuple of the values."""
         return self.insert(TupleOp.call(*values)).result
 
     def constant(self, array: Array) -> SSAValue:
-        """Append a constant."""
+        """Appends a constant."""
         return self.insert(ConstantOp.of(np.asarray(array))).result
 
     def tensor(self, index: int) -> Quantized:
@@ -382,7 +382,7 @@ def registered_integer_hook(op: type[RelayOp], *, optional: bool = False) -> Wri
 
 
 def forget_integer_hook(op: type[RelayOp], *, optional: bool = False) -> None:
-    """Remove a registered rule; the pass's own rule applies again."""
+    """Removes a registered rule; the pass's own rule applies again."""
     _HOOKS.pop((optional, op), None)
 
 

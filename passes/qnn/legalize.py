@@ -39,14 +39,14 @@ from xrelay.passes.qnn.tables import all_numbers, evaluated, look_up
 
 @dataclass(frozen=True)
 class QnnLegalizePass(XRelayPass):
-    """Replace functions of 8-bit quantised numbers by table lookups; see the module's docstring."""
+    """Replaces functions of 8-bit quantised numbers by table lookups; see the module's docstring."""
 
     name = "qnn-legalize"
     numerics = EXACT
     per_function = True
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Rewrite the module in place."""
+        """Rewrites the module in place."""
         functions = derived(relay_ops().values(), QnnFunctionOp)
         rewrite(op, {kind: LookUpFunction() for kind in functions if not issubclass(kind, QnnSoftmaxOp)})
 
@@ -65,7 +65,7 @@ class LookUpFunction(RewritePattern):
     """
 
     def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter) -> None:
-        """Rewrite `op` if its parameters are constants."""
+        """Rewrites `op` if its parameters are constants."""
         data, *parameters = op.operands
         constants = [constant_of(parameter) for parameter in parameters]
         known = [constant for constant in constants if constant is not None]

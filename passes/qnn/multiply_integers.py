@@ -58,7 +58,7 @@ class QnnMultiplyIntegersPass(XRelayPass):
     per_function = True
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Rewrite the module in place."""
+        """Rewrites the module in place."""
         remarks = Remarks(self.name)
         rewrite_once(op, Product, MultiplyIntegers(remarks))
         rewrite(op, {})

@@ -284,7 +284,7 @@ class QuantizationPoints:
     # --- what follows them -----------------------------------------------------------------------------------------
 
     def _follow(self, op: RelayOp) -> None:
-        """Record the state of the result of `op`, and the points that it requires."""
+        """Records the state of the result of `op`, and the points that it requires."""
         if op in self._taken:
             for index, operand in enumerate(op.operands):
                 if self._states.get(operand) is State.BYTES:

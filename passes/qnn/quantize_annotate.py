@@ -95,7 +95,7 @@ class RelayQuantizeAnnotatePass(XRelayPass):
     )
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Rewrite the module in place."""
+        """Rewrites the module in place."""
         self.check()
         points = points_of(op, self.choice, self._bounds_of(op))
         for each in walk_ops(op):
@@ -125,7 +125,7 @@ class RelayQuantizeAnnotatePass(XRelayPass):
         return weight_grid(weight, point.axis, self.nbit_weight, self.dtype_weight, self.weight_scale)
 
     def check(self) -> None:
-        """Raise `PassError` for an illegal value of an option."""
+        """Raises `PassError` for an illegal value of an option."""
         for option, bits in (("nbit-input", self.nbit_input), ("nbit-weight", self.nbit_weight)):
             if bits not in BITS:
                 raise PassError(f"{NAME}: {option} is {bits}", help="it is 2 to 8")
@@ -188,7 +188,7 @@ def calibrated_bounds(module: ModuleOp) -> dict[SSAValue, Bounds]:
 
 
 def note_bounds(op: Operation, bounds: Mapping[int, Bounds]) -> None:
-    """Set the bounds of operands of `op`, given by index."""
+    """Sets the bounds of operands of `op`, given by index."""
     entries: list[Attribute] = [UnitAttr()] * len(op.operands)
     for index, each in bounds.items():
         entries[index] = DenseArrayBase.from_list(f64, [each.low, each.high])
@@ -223,7 +223,7 @@ class _Writer:
         self._pairs: dict[tuple[SSAValue, Bounds | None, int | None], SSAValue] = {}
 
     def write(self, points: Sequence[Point]) -> None:
-        """Replace the operand at each point by the rounded value."""
+        """Replaces the operand at each point by the rounded value."""
         for point in points:
             key = (point.value, point.bounds, point.axis)
             if key not in self._pairs:

@@ -54,7 +54,7 @@ ROUNDINGS = ("UPWARD", "TONEAREST")
 
 @dataclass(frozen=True)
 class RelayQuantizeRealizePass(XRelayPass):
-    """Convert an annotated program to integer arithmetic; see the module's docstring."""
+    """Converts an annotated program to integer arithmetic; see the module's docstring."""
 
     name = NAME
     numerics = quantises("a result may be one step from the rounded float")
@@ -66,7 +66,7 @@ class RelayQuantizeRealizePass(XRelayPass):
     )
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Rewrite the module in place."""
+        """Rewrites the module in place."""
         if self.rounding not in ROUNDINGS:
             raise PassError(f"{NAME}: rounding is {self.rounding!r}", help=f"it is {' or '.join(ROUNDINGS)}")
         before = {each for each in walk_ops(op) if isinstance(each, RequantizeOp)}
@@ -94,7 +94,7 @@ class EvaluateWeight(RewritePattern):
     """
 
     def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter) -> None:
-        """Rewrite `op` if all its operands are constants."""
+        """Rewrites `op` if all its operands are constants."""
         known = [constant for operand in op.operands if (constant := constant_of(operand)) is not None]
         if not isinstance(op, QuantizeOp) or len(known) != len(op.operands):
             return
@@ -111,7 +111,7 @@ def _name(value: SSAValue) -> str:
 
 
 def _take_back(module: ModuleOp) -> None:
-    """Replace annotations on float ops by the values that they round."""
+    """Replaces annotations on float ops by the values that they round."""
     for op in [each for each in walk_ops(module) if isinstance(each, DequantizeOp) and SIMULATED in each.attributes]:
         before = _rounded_float(op.operands[0])
         if before is not None and before.type == op.result.type:

@@ -147,7 +147,7 @@ class _Annotator:
         return is_relay_op(op) and ((target, short_name(op)) in self._named or is_taken(op, target))
 
     def _keep_end(self, end: CompilerEndOp) -> None:
-        """Keep an end of an earlier run; an end for "default" gets the compiler that the op is now assigned to."""
+        """Keeps an end of an earlier run; an end for "default" gets the compiler that the op is now assigned to."""
         known = self._assigned.get(end.data)
         if known is not None and end.compiler.data == DEFAULT:
             end.properties["compiler"] = StringAttr(known)
@@ -206,7 +206,7 @@ class _Annotator:
         return end.result
 
     def _end_operands(self, op: Operation) -> None:
-        """Replace the operands of an op outside of all regions by the ends of their regions."""
+        """Replaces the operands of an op outside of all regions by the ends of their regions."""
         op.operands = [self._ended(operand) for operand in op.operands]
 
 

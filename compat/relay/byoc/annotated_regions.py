@@ -162,7 +162,7 @@ class RegionSet:
         return self._numbers.get(owner)
 
     def _fill(self, order: Sequence[Operation], text: Iterable[Operation]) -> None:
-        """Add the ops to their regions."""
+        """Adds the ops to their regions."""
         for op in order:
             region = self._regions.get(op)
             if region is not None and isinstance(op, CompilerBeginOp):

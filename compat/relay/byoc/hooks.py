@@ -60,7 +60,7 @@ def registered_target_hook(op: type[RelayOp], *, target: str) -> TargetHook | No
 
 
 def forget_target_hook(op: type[RelayOp], *, target: str) -> None:
-    """Remove the hook of an op, which `target` then does not support."""
+    """Removes the hook of an op, which `target` then does not support."""
     _TARGET_HOOKS.pop((target, op), None)
 
 
@@ -88,7 +88,7 @@ def registered_optimizer(compiler: str) -> OptimizeHook | None:
 
 
 def forget_optimizer(compiler: str) -> None:
-    """Remove the optimizer of a compiler."""
+    """Removes the optimizer of a compiler."""
     _OPTIMIZERS.pop(compiler, None)
 
 

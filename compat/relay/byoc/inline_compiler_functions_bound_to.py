@@ -55,7 +55,7 @@ class RelayInlineCompilerFunctionsBoundToPass(XRelayPass):
     global_vars: tuple[str, ...] = field(default=(), metadata={"help": "the functions to inline"})
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Rewrite the module in place."""
+        """Rewrites the module in place."""
         functions = functions_of(op)
         for name in self.global_vars:
             _check(name, functions)
@@ -75,7 +75,7 @@ class RelayInlineCompilerFunctionsBoundToPass(XRelayPass):
 
 
 def _restore(module: ModuleOp, saved: dict[str, dict[str, Attribute]], others: dict[str, Attribute]) -> None:
-    """Erase inlined functions, and restore the attributes of the others."""
+    """Erases inlined functions, and restores the attributes of the others."""
     mentioned = {name for op in module.body.block.ops for name in mentioned_symbols(op)}
     for name, function in functions_of(module).items():
         if name in saved and name not in mentioned:
@@ -88,7 +88,7 @@ def _restore(module: ModuleOp, saved: dict[str, dict[str, Attribute]], others: d
 
 
 def _check(name: str, functions: dict[str, FuncOp]) -> None:
-    """Raise `PassError` unless there is a function for a compiler called `name`."""
+    """Raises `PassError` unless there is a function for a compiler called `name`."""
     if name not in functions:
         hint = did_you_mean(f"@{name}", [f"@{one}" for one in functions], "pass names of functions of the module")
         raise PassError(f"{PASS_NAME}: the module has no function @{name}", help=hint)

@@ -47,21 +47,21 @@ PASS_NAME = "relay-merge-compiler-regions"
 
 @dataclass(frozen=True)
 class RelayMergeCompilerRegionsPass(XRelayPass):
-    """Merge neighbouring regions for one compiler; see the module's docstring. Exact."""
+    """Merges neighbouring regions for one compiler; see the module's docstring. Exact."""
 
     name = PASS_NAME
     numerics = EXACT
     per_function = True
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Rewrite the module in place."""
+        """Rewrites the module in place."""
         for function in functions_of(op).values():
             if not function.is_declaration:
                 merge_compiler_regions(function)
 
 
 def merge_compiler_regions(function: FuncOp) -> None:
-    """Merge the regions of one function."""
+    """Merges the regions of one function."""
     regions = RegionSet(function, PASS_NAME)
     if not regions.regions:
         return
@@ -77,7 +77,7 @@ def merge_compiler_regions(function: FuncOp) -> None:
 
 
 def _remove(begins: list[CompilerBeginOp]) -> None:
-    """Remove begins that follow ends, and ends without remaining uses."""
+    """Removes begins that follow ends, and ends without remaining uses."""
     values, ends = Replacements(), dict[Operation, None]()
     for begin in begins:
         end = begin.data.owner
@@ -113,7 +113,7 @@ class RegionMerger:
         return other is not None and self._merged.root(region) is self._merged.root(other)
 
     def run(self) -> None:
-        """Visit all regions, in topological order."""
+        """Visits all regions, in topological order."""
         self._needs = self._regions.ordered_needs()
         for number, atom in enumerate(self._needs):
             self._visit(atom, 1 << number if isinstance(atom, AnnotatedRegion) else 0)

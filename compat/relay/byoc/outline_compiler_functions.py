@@ -68,7 +68,7 @@ class RelayOutlineCompilerFunctionsPass(XRelayPass):
     compiler_filter: str = field(default="", metadata={"help": "the compiler of the functions (default: all)"})
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Rewrite the module in place."""
+        """Rewrites the module in place."""
         outliner = _Outliner(op)
         for function in functions_of(op).values():
             if not SEALED & function.attributes.keys():
@@ -100,7 +100,7 @@ class _Outliner:
         """Whether a call of an outlined function has named dimensions."""
 
     def outline(self, call: InvokeOp, closure: FnOp, parent: FuncOp) -> None:
-        """Replace `call` by a call of the function that `closure` becomes."""
+        """Replaces `call` by a call of the function that `closure` becomes."""
         if closure not in self._symbols:
             self._symbols[closure] = self._add(closure, parent)
         symbol, callee = self._symbols[closure], call.callee
@@ -111,7 +111,7 @@ class _Outliner:
         self.has_named |= isinstance(made, NamedCallOp)
 
     def _add(self, closure: FnOp, parent: FuncOp) -> str:
-        """Add the function of `closure` to the module unless there is an equal one; returns its symbol."""
+        """Adds the function of `closure` to the module unless there is an equal one; returns its symbol."""
         symbol = closure.attributes.get(GLOBAL_SYMBOL)
         if not isinstance(symbol, StringAttr):
             raise PassError(
@@ -137,7 +137,7 @@ class _Outliner:
         return symbol.data
 
     def erase_unused_constants(self) -> None:
-        """Erase the constants that only closures used."""
+        """Erases the constants that only closures used."""
         for constant in self._constants:
             if constant.result.first_use is None:
                 erase_op(constant)

@@ -92,7 +92,7 @@ class RelayPartitionGraphPass(XRelayPass):
     bind_constants: bool = field(default=True, metadata={"help": "put constants into the functions"})
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Rewrite the module in place."""
+        """Rewrites the module in place."""
         partition_graph(op, self.mod_name, bind_constants=self.bind_constants)
 
 
@@ -115,7 +115,7 @@ def partition_graph(module: ModuleOp, mod_name: str = "default", *, bind_constan
 
 
 def _partition(function: FuncOp, mod_name: str, taken: set[str], *, bind_constants: bool) -> list[FuncOp]:
-    """Replace the regions of `function` by calls; returns the called functions."""
+    """Replaces the regions of `function` by calls; returns the called functions."""
     regions = RegionSet(function, PASS_NAME)
     if not regions.regions:
         return []
@@ -134,7 +134,7 @@ def _partition(function: FuncOp, mod_name: str, taken: set[str], *, bind_constan
 
 
 def _remove_borders(region: AnnotatedRegion) -> None:
-    """Remove the annotations of a region without ops or ends."""
+    """Removes the annotations of a region without ops or ends."""
     values = Replacements()
     for op in (*region.begins, *region.ends):
         values.add(op.result, op.data)
@@ -144,7 +144,7 @@ def _remove_borders(region: AnnotatedRegion) -> None:
 
 
 def _put_before_users(function: FuncOp) -> None:
-    """Sort each block topologically, since a call is inserted at an end of its region."""
+    """Sorts each block topologically, since a call is inserted at an end of its region."""
     uses = ValueUses(function)
     blocks = [block for op in walk_ops(function) for region in op.regions for block in region.blocks]
     for block in blocks:
@@ -208,7 +208,7 @@ class RegionOutliner:
         """The ops that extract fields of tuples for the results."""
 
     def outline(self) -> FuncOp:
-        """Replace the region by a call; returns the function, which is in no module yet."""
+        """Replaces the region by a call; returns the function, which is in no module yet."""
         values = Replacements()
         for index, begin in enumerate(self._region.begins):
             values.add(begin.result, self._input(begin.data, index))
@@ -293,7 +293,7 @@ class RegionOutliner:
         self._copies[op] = None
 
     def _move_members(self) -> None:
-        """Move the ops of the region, and copy the ops without arguments that they use."""
+        """Moves the ops of the region, and copies the ops without arguments that they use."""
         members = self._region.members
         for op in members:
             op.detach()

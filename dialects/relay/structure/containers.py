@@ -524,5 +524,5 @@ def position_in(at: Array, count: int, last: int) -> int:
     """Returns a checked position from the front; negative positions count from the end."""
     position = int(at) + count if at < 0 else int(at)
     if not 0 <= position <= last:
-        raise InterpreterError(f"place {int(at)} is out of range for a sequence of {count} values")
+        raise InterpreterError(f"position {int(at)} is out of range for a sequence of {count} values")
     return position

@@ -12,6 +12,6 @@ from xrelay.registrations import import_modules
 
 
 def load() -> None:
-    """Import all families (Python does so only once), and the converters of other packages."""
+    """Imports all families (Python does so only once), and the converters of other packages."""
     import_modules(__name__)
     load_plugins("converters")

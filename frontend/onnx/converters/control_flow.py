@@ -59,7 +59,7 @@ def _branch(node: NodeView, name: str) -> Branch:
 
 
 def _check_results(node: NodeView, branches: Sequence[Branch]) -> None:
-    """Refuse branches that differ in more than extents; raise `OutputRanksError` if they differ only in rank."""
+    """Refuses branches that differ in more than extents; raises `OutputRanksError` if they differ only in rank."""
     counts = [len(branch.values) for branch in branches]
     if len(set(counts)) > 1:
         raise node.error(f"the branches have {' and '.join(map(str, counts))} outputs")

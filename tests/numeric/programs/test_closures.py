@@ -101,7 +101,7 @@ func.func private @handed_over(%x: !t, %n: !n) -> !t {
   func.return %y : !t
 }
 
-// Chosen, and handed on in a tuple; a tuple is captured.
+// A chosen function in a tuple; a tuple is captured.
 func.func private @chosen(%x: !t, %n: !n) -> !t {
   %one = relay.constant dense<1> : !n
   %c = relay.less(%n, %one) : (!n, !n) -> tensor<i1>

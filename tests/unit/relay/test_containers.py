@@ -42,7 +42,7 @@ def test_a_value_is_inserted_before_a_place(at: int) -> None:
 @pytest.mark.parametrize("at", [7, -7])
 def test_no_place_lies_outside(at: int) -> None:
     with pytest.raises(
-        InterpreterError, match=f"relay.sequence_insert: place {at} is out of range for a sequence of 6"
+        InterpreterError, match=f"relay.sequence_insert: position {at} is out of range for a sequence of 6"
     ):
         run([SPLIT, INSERT, JOIN], "%y", X, np.array(at), types=TYPES)
 
@@ -130,5 +130,5 @@ def test_native_code_has_sequences(first: str) -> None:
     for at in (0, -1 if first is SPLIT else 0):
         (expected,) = run([first, INSERT, JOIN], "%y", X, np.array(at), types=TYPES)
         assert np.array_equal(compiled(X, np.array(at))[0], expected)
-    with pytest.raises(ExecutionError, match=r"relay.sequence_insert: place 7 is out of range"):
+    with pytest.raises(ExecutionError, match=r"relay.sequence_insert: position 7 is out of range"):
         compiled(X, np.array(7))

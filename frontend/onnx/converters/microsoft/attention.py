@@ -205,7 +205,7 @@ def convert_decoder_attention(node: NodeView) -> list[SSAValue]:
 
 
 def _in_buffers(node: NodeView, past: SSAValue) -> list[SSAValue]:
-    """Write the new key and value at index `past` of the buffers, and attend to the places up to it."""
+    """Writes the new key and value at index `past` of the buffers, and attends to the places up to it."""
     numbers, heads, buffers = Numbers(node), _given_heads(node), list[SSAValue]()
     for index, new in ((6, heads.key), (7, heads.value)):
         buffer = node.input(index)

@@ -52,7 +52,7 @@ def convert_group_query_attention(node: NodeView) -> list[SSAValue]:
 
 
 def _check(node: NodeView) -> None:
-    """Refuse unsupported forms."""
+    """Refuses unsupported forms."""
     flags = {name: node.attribute_int(name, usual) for name, usual in (("causal", 1), ("qk_output", 0))}
     quantised = any(
         node.attribute_text(name) != "NONE" for name in ("k_quant_type", "v_quant_type") if name in node.attribute_names

@@ -70,7 +70,7 @@ def _streams(node: NodeView) -> Array:
 
 
 def _check(node: NodeView) -> None:
-    """Refuse unsupported forms."""
+    """Refuses unsupported forms."""
     if node.attribute_int("is_packed_batching", 0) or node.attribute_float("scale", 1.0) != 1.0:
         raise node.unsupported("packed batches and a scale are not supported")
 

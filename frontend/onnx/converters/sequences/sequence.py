@@ -158,7 +158,7 @@ def _place(node: NodeView, index: int = 2) -> tuple[int, ...] | None:
 def _checked(node: NodeView, place: int, count: int, last: int) -> int:
     """A position as a nonnegative number."""
     if not -count <= place <= last:
-        raise node.error(f"place {place} is out of range for a sequence of {count}")
+        raise node.error(f"position {place} is out of range for a sequence of {count}")
     return place + count if place < 0 else place
 
 

@@ -44,6 +44,6 @@ PLAIN = {"Relu": "nn.relu", "Sigmoid": "sigmoid", "Tanh": "tanh"}
 
 
 def converts_activation(op_type: str) -> None:
-    """Register the converter of an entry of `ACTIVATIONS`; `consumed_inputs` is an optimisation hint of opset 1."""
+    """Registers the converter of an entry of `ACTIVATIONS`; `consumed_inputs` is an optimisation hint of opset 1."""
     known = ACTIVATIONS[op_type]
     converts(op_type, since=known.since, attributes=(*known.attributes, "consumed_inputs"))(known.convert)

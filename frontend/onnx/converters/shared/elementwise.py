@@ -14,7 +14,7 @@ _FIRST_TO_BROADCAST = 7
 
 
 def converts_unary(op_type: str, relay_name: str, *, since: int = 1, limits: str = "") -> None:
-    """Register a converter to a relay operator on the only input."""
+    """Registers a converter to a relay operator on the only input."""
 
     def convert(node: NodeView) -> SSAValue:
         return node.emit(relay_name, node.input(0))
@@ -24,7 +24,7 @@ def converts_unary(op_type: str, relay_name: str, *, since: int = 1, limits: str
 
 
 def converts_binary(op_type: str, relay_name: str, *, since: int = _FIRST_TO_BROADCAST) -> None:
-    """Register a converter to a relay operator on two inputs, which broadcast.
+    """Registers a converter to a relay operator on two inputs, which broadcast.
 
     Operators that are older than opset 7 also get a converter for the opsets before.
     """
@@ -38,7 +38,7 @@ def converts_binary(op_type: str, relay_name: str, *, since: int = _FIRST_TO_BRO
 
 
 def converts_limited(op_type: str, relay_name: str) -> None:
-    """Register a converter for the opsets before 7, in which input 1 broadcasts only if `broadcast` is set."""
+    """Registers a converter for the opsets before 7, in which input 1 broadcasts only if `broadcast` is set."""
 
     def convert(node: NodeView) -> SSAValue:
         """Returns the relay operator; the result has the shape of input 0."""

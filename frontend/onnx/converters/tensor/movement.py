@@ -136,7 +136,7 @@ def convert_tile(node: NodeView) -> SSAValue:
 
 
 def _check_size(node: NodeView, shape: Sequence[int]) -> None:
-    """Raise an error for a result that exceeds the limit of constants; a few bytes of a model may request gigabytes."""
+    """Raises an error for a result above the limit of constants: a few bytes of a model may request gigabytes."""
     node.require_size(tuple(shape), numpy_dtype(node.element_type(0)).itemsize)
 
 

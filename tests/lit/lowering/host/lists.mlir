@@ -8,7 +8,7 @@ func.func @main(%s: !relay.sequence<tensor<?x2xf32>>, %x: tensor<3x2xf32>, %at: 
   // CHECK: %0 = loop.list_length %s
   // CHECK: %1 = loop.list_insert %x[] in %s at %0 : memref<3x2xf32> in !loop.list<f32>
   %t = relay.sequence_insert(%s, %x) : (!relay.sequence<tensor<?x2xf32>>, tensor<3x2xf32>) -> !relay.sequence<tensor<?x2xf32>>
-  // CHECK: cf.assert {{.*}}, "relay.sequence_at: place {lhs} is out of range for a sequence of {rhs} values"
+  // CHECK: cf.assert {{.*}}, "relay.sequence_at: position {lhs} is out of range for a sequence of {rhs} values"
   // CHECK: %d, {{.*}} = loop.list_extents %1 at [[AT:%.*]] : !loop.list<f32> -> index, index
   // CHECK: %v = memref.alloc(%d) : memref<?x2xf32>
   // CHECK: loop.list_read %1 at [[AT]] into %v

@@ -87,7 +87,7 @@ def test_what_is_not_known_runs_natively() -> None:
         for found in (run_relay(module, [A, [B[:1], B], np.array(at)]), compiled(A, [B[:1], B], np.array(at))):
             np.testing.assert_array_equal(found[0], expected)
     for at, said in ((1, "for a sequence of 1 values"), (-3, "the first one is -1")):
-        message = f"^y: relay.sequence_at: place {at} is out of range"
+        message = f"^y: relay.sequence_at: position {at} is out of range"
         with pytest.raises(ExecutionError, match=f"{message}.*{said}$" if at < 0 else f"{message} {said}$"):
             compiled(A, [], np.array(at))
     with pytest.raises(InputError, match=r"input 'q': expected sequence\(float32\[\?, 3\]\), got ndarray"):
@@ -121,9 +121,9 @@ def test_values_of_another_kind_are_refused(given: Any, words: str) -> None:
 @pytest.mark.parametrize(
     ("nodes", "constants", "words"),
     [
-        ([PAIR, node("SequenceAt", ["s", "i"], ["y"])], {"i": 2}, "place 2 is out of range for a sequence of 2"),
-        ([PAIR, node("SequenceInsert", ["s", "a", "i"], ["y"])], {"i": -3}, "place -3 is out of range"),
-        ([node("SequenceEmpty", [], ["s"]), node("SequenceErase", ["s"], ["y"])], {}, "place -1 is out of range"),
+        ([PAIR, node("SequenceAt", ["s", "i"], ["y"])], {"i": 2}, "position 2 is out of range for a sequence of 2"),
+        ([PAIR, node("SequenceInsert", ["s", "a", "i"], ["y"])], {"i": -3}, "position -3 is out of range"),
+        ([node("SequenceEmpty", [], ["s"]), node("SequenceErase", ["s"], ["y"])], {}, "position -1 is out of range"),
         ([node("SequenceEmpty", [], ["s"]), node("ConcatFromSequence", ["s"], ["y"], axis=0)], {}, "empty sequence"),
         ([node("SequenceLength", ["a"], ["y"])], {}, "input #0 must be a sequence, found tensor<2x3xf32>"),
         ([PAIR, node("Transpose", ["s"], ["y"])], {}, "input #0 must be a tensor, found !relay.sequence"),
