@@ -9,14 +9,22 @@ import numpy as np
 from xdsl.dialects.builtin import i1, i64
 from xdsl.ir import Attribute, Block, SSAValue
 
-from xrelay.dialects.shared.types import common_element, element_type_of, shape_of
-from xrelay.frontend.onnx.bodies import Iteration, convert_body, emit_loop
+from xrelay.dialects.shared.types import common_element
+from xrelay.frontend.onnx.bodies import convert_body
 from xrelay.frontend.onnx.branches import Branch, emit_if, joined_type
-from xrelay.frontend.onnx.converters.shared.extents import extent_value, known_axis
-from xrelay.frontend.onnx.node import NodeView, constant_value
+from xrelay.frontend.onnx.converters.definition import (
+    AnyDim,
+    Iteration,
+    NodeView,
+    converts,
+    element_type_of,
+    emit_loop,
+    extent_value,
+    known_axis,
+    shape_of,
+)
+from xrelay.frontend.onnx.node import constant_value
 from xrelay.frontend.onnx.problems import BranchRanksError, OutputRanksError, UntypedNodeError
-from xrelay.frontend.onnx.registry import converts
-from xrelay.index_algebra.dims import AnyDim
 
 BRANCHES = ("then_branch", "else_branch")
 ENDLESS = np.iinfo(np.int64).max

@@ -24,11 +24,8 @@ from xdsl.ir import Attribute, SSAValue
 
 from xrelay.arguments import checked_integer
 from xrelay.dialects.relay.ops.random import key_words
-from xrelay.dialects.shared.dtypes import element_type, numpy_dtype
 from xrelay.errors import InputError
-from xrelay.frontend.onnx.converters.shared.extents import static_shape
-from xrelay.frontend.onnx.node import NodeView
-from xrelay.frontend.onnx.registry import converts
+from xrelay.frontend.onnx.converters.definition import NodeView, converts, element_type, numpy_dtype, static_shape
 from xrelay.registrations import registration_scope
 
 _seed: ContextVar[int | None] = ContextVar("the seed of the generator", default=None)

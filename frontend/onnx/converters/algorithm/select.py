@@ -7,10 +7,7 @@ from math import prod
 
 from xdsl.ir import SSAValue
 
-from xrelay.dialects.shared.types import shape_of
-from xrelay.frontend.onnx.converters.shared.extents import axis_attribute
-from xrelay.frontend.onnx.node import NodeView
-from xrelay.frontend.onnx.registry import MICROSOFT, converts
+from xrelay.frontend.onnx.converters.definition import MICROSOFT, NodeView, axis_attribute, converts, shape_of
 
 
 @converts("NonZero", since=9)

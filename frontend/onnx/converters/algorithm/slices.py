@@ -5,10 +5,7 @@ from __future__ import annotations
 import numpy as np
 from xdsl.ir import SSAValue
 
-from xrelay.dialects.shared.types import shape_of
-from xrelay.frontend.onnx.converters.shared.extents import axis_attribute
-from xrelay.frontend.onnx.node import NodeView
-from xrelay.frontend.onnx.registry import converts
+from xrelay.frontend.onnx.converters.definition import NodeView, axis_attribute, converts, shape_of
 
 
 @converts("Compress", since=9, attributes=("axis",))

@@ -7,10 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from xdsl.ir import SSAValue
 
-from xrelay.dialects.shared.dtypes import numpy_dtype
-from xrelay.frontend.onnx.converters.shared.extents import known_axis
-from xrelay.frontend.onnx.node import NodeView
-from xrelay.frontend.onnx.registry import converts
+from xrelay.frontend.onnx.converters.definition import NodeView, converts, known_axis, numpy_dtype
 
 
 @converts("TopK", until=9, attributes=("axis", "k"))

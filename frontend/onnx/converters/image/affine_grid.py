@@ -6,12 +6,14 @@ from collections.abc import Sequence
 
 from xdsl.ir import SSAValue
 
-from xrelay.dialects.shared.dtypes import numpy_dtype
-from xrelay.dialects.shared.types import element_type_of
-from xrelay.frontend.onnx.converters.shared.half_precision import rounded_once
-from xrelay.frontend.onnx.node import NodeView
-from xrelay.frontend.onnx.registry import converts
-from xrelay.index_algebra.dims import shape_text
+from xrelay.frontend.onnx.converters.definition import (
+    NodeView,
+    converts,
+    element_type_of,
+    numpy_dtype,
+    rounded_once,
+    shape_text,
+)
 
 
 @converts("AffineGrid", since=20, attributes=("align_corners",))

@@ -4,11 +4,7 @@ from __future__ import annotations
 
 from xdsl.ir import SSAValue
 
-from xrelay.frontend.onnx.converters.shared.cut import cut
-from xrelay.frontend.onnx.converters.shared.extents import known_axes
-from xrelay.frontend.onnx.converters.shared.numbers import Integers, Numbers, padded
-from xrelay.frontend.onnx.node import NodeView
-from xrelay.frontend.onnx.registry import converts
+from xrelay.frontend.onnx.converters.definition import Integers, NodeView, Numbers, converts, cut, known_axes, padded
 
 
 @converts("CenterCropPad", since=18, attributes=("axes",))

@@ -5,9 +5,7 @@ from __future__ import annotations
 from xdsl.ir import SSAValue
 
 from xrelay.dialects.relay.ops.image.grid import PADDINGS
-from xrelay.frontend.onnx.converters.shared.channels import channels_first
-from xrelay.frontend.onnx.node import NodeView
-from xrelay.frontend.onnx.registry import MICROSOFT, converts
+from xrelay.frontend.onnx.converters.definition import MICROSOFT, NodeView, channels_first, converts
 
 _METHODS = {
     "nearest": "nearest",

@@ -15,13 +15,18 @@ from xdsl.ir import SSAValue
 
 from xrelay.dialects.relay.core.attribute_values import AttributeValue
 from xrelay.dialects.relay.core.resampling import COORDINATES, CROP, METHODS
-from xrelay.dialects.relay.structure.weights import Array
-from xrelay.dialects.shared.dtypes import numpy_dtype
-from xrelay.frontend.onnx.converters.shared.extents import known_axes
-from xrelay.frontend.onnx.converters.shared.numbers import Integers, Numbers
-from xrelay.frontend.onnx.node import NodeView
-from xrelay.frontend.onnx.registry import converts
-from xrelay.index_algebra.dims import Dim, certainly_equal, shape_text
+from xrelay.frontend.onnx.converters.definition import (
+    Array,
+    Dim,
+    Integers,
+    NodeView,
+    Numbers,
+    certainly_equal,
+    converts,
+    known_axes,
+    numpy_dtype,
+    shape_text,
+)
 
 _MODES = ("nearest", "linear", "cubic")
 """The ONNX names of `METHODS`."""

@@ -6,13 +6,16 @@ from collections.abc import Sequence
 
 from xdsl.ir import SSAValue
 
-from xrelay.dialects.shared.types import shape_of
+from xrelay.frontend.onnx.converters.definition import (
+    MICROSOFT,
+    NodeView,
+    as_input,
+    converts,
+    in_f32,
+    known_extent,
+    shape_of,
+)
 from xrelay.frontend.onnx.converters.shared.activations import ACTIVATIONS, PLAIN
-from xrelay.frontend.onnx.converters.shared.dtypes import as_input
-from xrelay.frontend.onnx.converters.shared.extents import known_extent
-from xrelay.frontend.onnx.converters.shared.half_precision import in_f32
-from xrelay.frontend.onnx.node import NodeView
-from xrelay.frontend.onnx.registry import MICROSOFT, converts
 
 
 @converts("Gelu", domain=MICROSOFT)

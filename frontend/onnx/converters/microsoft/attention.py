@@ -10,16 +10,24 @@ from dataclasses import dataclass
 import numpy as np
 from xdsl.ir import SSAValue
 
-from xrelay.dialects.shared.dtypes import is_half, numpy_dtype
-from xrelay.dialects.shared.types import element_type_of, shape_of
+from xrelay.frontend.onnx.converters.definition import (
+    MICROSOFT,
+    Dim,
+    NodeView,
+    Number,
+    Numbers,
+    certainly_differ,
+    certainly_equal,
+    converts,
+    element_type_of,
+    extent_value,
+    in_f32,
+    is_half,
+    numpy_dtype,
+    shape_of,
+)
 from xrelay.frontend.onnx.converters.nn.matmul import convert_matmul
 from xrelay.frontend.onnx.converters.qnn.product import distances
-from xrelay.frontend.onnx.converters.shared.extents import extent_value
-from xrelay.frontend.onnx.converters.shared.half_precision import in_f32
-from xrelay.frontend.onnx.converters.shared.numbers import Number, Numbers
-from xrelay.frontend.onnx.node import NodeView
-from xrelay.frontend.onnx.registry import MICROSOFT, converts
-from xrelay.index_algebra.dims import Dim, certainly_differ, certainly_equal
 
 
 def _padding_mask(node: NodeView, index: int, scores: SSAValue) -> SSAValue:

@@ -5,10 +5,7 @@ from __future__ import annotations
 import numpy as np
 from xdsl.ir import SSAValue
 
-from xrelay.dialects.shared.dtypes import numpy_dtype
-from xrelay.dialects.shared.types import shape_of
-from xrelay.frontend.onnx.node import NodeView
-from xrelay.frontend.onnx.registry import MICROSOFT, converts
+from xrelay.frontend.onnx.converters.definition import MICROSOFT, NodeView, converts, numpy_dtype, shape_of
 
 _BYTE = 8
 _BITS = (2, 4, 8)

@@ -6,14 +6,18 @@ import onnx
 from onnx import helper
 from xdsl.ir import SSAValue
 
-from xrelay.dialects.shared.types import shape_of
+from xrelay.frontend.onnx.converters.definition import (
+    MICROSOFT,
+    NodeView,
+    channels_first,
+    channels_last,
+    converts,
+    shape_of,
+)
 from xrelay.frontend.onnx.converters.microsoft.activation import activated
 from xrelay.frontend.onnx.converters.nn.conv import convert_conv
 from xrelay.frontend.onnx.converters.nn.conv_transpose import convert_conv_transpose
 from xrelay.frontend.onnx.converters.nn.windows import converts_windows, unsupported_rank
-from xrelay.frontend.onnx.converters.shared.channels import channels_first, channels_last
-from xrelay.frontend.onnx.node import NodeView
-from xrelay.frontend.onnx.registry import MICROSOFT, converts
 
 
 @converts_windows(

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from xdsl.ir import SSAValue
 
-from xrelay.frontend.onnx.node import NodeView
-from xrelay.frontend.onnx.registry import MICROSOFT, converts
+from xrelay.frontend.onnx.converters.definition import MICROSOFT, NodeView, converts
 
 _METHODS = {"bilinear": "bilinear", "nearest": "nearest_neighbor"}
 

@@ -14,9 +14,17 @@ from xdsl.ir import Block, Region, SSAValue
 
 from xrelay.dialects.relay.structure.scope import IfOp
 from xrelay.dialects.relay.structure.yields import YieldOp
-from xrelay.dialects.shared.dtypes import numpy_dtype
-from xrelay.dialects.shared.types import shape_of
-from xrelay.frontend.onnx.bodies import Iteration, emit_loop
+from xrelay.frontend.onnx.converters.definition import (
+    MICROSOFT,
+    Iteration,
+    NodeView,
+    certainly_differ,
+    converts,
+    emit_loop,
+    numpy_dtype,
+    shape_of,
+    static_shape,
+)
 from xrelay.frontend.onnx.converters.microsoft.block_quantized import (
     dequantized,
     first_of_last_axis,
@@ -25,10 +33,6 @@ from xrelay.frontend.onnx.converters.microsoft.block_quantized import (
     weight_bits,
     weight_block_size,
 )
-from xrelay.frontend.onnx.converters.shared.extents import static_shape
-from xrelay.frontend.onnx.node import NodeView
-from xrelay.frontend.onnx.registry import MICROSOFT, converts
-from xrelay.index_algebra.dims import certainly_differ
 
 _BYTE = 8
 _ACTIVATIONS = ("relu", "gelu", "silu", "swiglu", "identity")

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from xdsl.ir import SSAValue
 
-from xrelay.dialects.shared.dtypes import numpy_dtype
-from xrelay.dialects.shared.types import shape_of
-from xrelay.frontend.onnx.converters.shared.extents import known_extent
-from xrelay.frontend.onnx.node import NodeView
-from xrelay.frontend.onnx.registry import MICROSOFT, converts
+from xrelay.frontend.onnx.converters.definition import (
+    MICROSOFT,
+    NodeView,
+    converts,
+    known_extent,
+    numpy_dtype,
+    shape_of,
+)
 
 _GATES = {"silu": "nn.swish", "swish": "nn.swish", "sigmoid": "sigmoid"}
 

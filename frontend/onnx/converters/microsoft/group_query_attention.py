@@ -5,14 +5,18 @@ from __future__ import annotations
 import numpy as np
 from xdsl.ir import SSAValue
 
-from xrelay.dialects.shared.dtypes import is_half, numpy_dtype
-from xrelay.dialects.shared.types import shape_of
+from xrelay.frontend.onnx.converters.definition import (
+    MICROSOFT,
+    NodeView,
+    Numbers,
+    converts,
+    extent_value,
+    in_f32,
+    is_half,
+    numpy_dtype,
+    shape_of,
+)
 from xrelay.frontend.onnx.converters.microsoft.rotary_embedding import angles, rotated
-from xrelay.frontend.onnx.converters.shared.extents import extent_value
-from xrelay.frontend.onnx.converters.shared.half_precision import in_f32
-from xrelay.frontend.onnx.converters.shared.numbers import Numbers
-from xrelay.frontend.onnx.node import NodeView
-from xrelay.frontend.onnx.registry import MICROSOFT, converts
 
 _PAST, _LENGTHS, _TOTAL, _COSINES, _PLACES, _BIAS, _SINKS = 3, 5, 6, 7, 9, 10, 11
 """Indices of inputs."""

@@ -6,14 +6,18 @@ from collections.abc import Sequence
 
 from xdsl.ir import SSAValue
 
-from xrelay.dialects.shared.types import shape_of
-from xrelay.frontend.onnx.bodies import Iteration, emit_loop
-from xrelay.frontend.onnx.converters.shared.extents import extent_value
-from xrelay.frontend.onnx.converters.shared.half_precision import rounded_once
-from xrelay.frontend.onnx.converters.shared.numbers import Numbers
+from xrelay.frontend.onnx.converters.definition import (
+    MICROSOFT,
+    Iteration,
+    NodeView,
+    Numbers,
+    converts,
+    emit_loop,
+    extent_value,
+    rounded_once,
+    shape_of,
+)
 from xrelay.frontend.onnx.converters.tensor.determinant import row_at, square_stack, with_row
-from xrelay.frontend.onnx.node import NodeView
-from xrelay.frontend.onnx.registry import MICROSOFT, converts
 
 
 @converts("Inverse", domain=MICROSOFT)

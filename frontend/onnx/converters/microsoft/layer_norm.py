@@ -7,14 +7,21 @@ from collections.abc import Callable
 from xdsl.ir import Attribute, SSAValue
 
 from xrelay.dialects.relay.core.attribute_values import AttributeValue
-from xrelay.dialects.shared.dtypes import is_half, numpy_dtype
+from xrelay.frontend.onnx.converters.definition import (
+    FLOAT32,
+    MICROSOFT,
+    NodeView,
+    Numbers,
+    as_input,
+    channels_first,
+    channels_last,
+    converted,
+    converts,
+    extent_value,
+    is_half,
+    numpy_dtype,
+)
 from xrelay.frontend.onnx.converters.microsoft.quantization import dequantised_by
-from xrelay.frontend.onnx.converters.shared.channels import channels_first, channels_last
-from xrelay.frontend.onnx.converters.shared.dtypes import FLOAT32, as_input, converted
-from xrelay.frontend.onnx.converters.shared.extents import extent_value
-from xrelay.frontend.onnx.converters.shared.numbers import Numbers
-from xrelay.frontend.onnx.node import NodeView
-from xrelay.frontend.onnx.registry import MICROSOFT, converts
 
 _EPSILON = 1e-12
 _GROUP_ATTRIBUTES = ("activation", "channels_last", "epsilon", "groups")

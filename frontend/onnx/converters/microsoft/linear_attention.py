@@ -5,10 +5,8 @@ from __future__ import annotations
 import onnx
 from xdsl.ir import SSAValue
 
-from xrelay.dialects.shared.dtypes import numpy_dtype
 from xrelay.frontend.onnx.conversion import call_definition
-from xrelay.frontend.onnx.node import NodeView
-from xrelay.frontend.onnx.registry import MICROSOFT, converts
+from xrelay.frontend.onnx.converters.definition import MICROSOFT, NodeView, converts, numpy_dtype
 
 _OPSET = 27
 """The opset of the standard's definition."""

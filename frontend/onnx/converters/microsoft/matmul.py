@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from xdsl.ir import SSAValue
 
-from xrelay.dialects.shared.types import shape_of
+from xrelay.frontend.onnx.converters.definition import INT32, MICROSOFT, NodeView, converted, converts, shape_of
 from xrelay.frontend.onnx.converters.microsoft.activation import activated
 from xrelay.frontend.onnx.converters.nn.matmul import convert_gemm, convert_matmul
 from xrelay.frontend.onnx.converters.shared.activations import ACTIVATIONS
-from xrelay.frontend.onnx.converters.shared.dtypes import INT32, converted
-from xrelay.frontend.onnx.node import NodeView
-from xrelay.frontend.onnx.registry import MICROSOFT, converts
 
 _ATTRIBUTES = ("alpha", "transA", "transB")
 _METRICS = ("euclidean", "sqeuclidean")

@@ -18,18 +18,21 @@ from onnx import helper
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import SSAValue
 
-from xrelay.dialects.shared.types import shape_of
 from xrelay.errors import printable
+from xrelay.frontend.onnx.converters.definition import (
+    NodeView,
+    channels_first,
+    channels_last,
+    converts,
+    known_extent,
+    shape_of,
+)
 from xrelay.frontend.onnx.converters.image.resize import convert_resize
 from xrelay.frontend.onnx.converters.microsoft.conv import convert_fused_conv
 from xrelay.frontend.onnx.converters.nn.global_pool import convert_global_average_pool, convert_global_max_pool
 from xrelay.frontend.onnx.converters.nn.pool import convert_average_pool, max_pool
 from xrelay.frontend.onnx.converters.nn.windows import converts_windows
-from xrelay.frontend.onnx.converters.shared.channels import channels_first, channels_last
-from xrelay.frontend.onnx.converters.shared.extents import known_extent
 from xrelay.frontend.onnx.graph import GraphBuilder
-from xrelay.frontend.onnx.node import NodeView
-from xrelay.frontend.onnx.registry import converts
 from xrelay.index_algebra.dims import Shape
 from xrelay.target.host import host_facts
 

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from xdsl.ir import SSAValue
 
+from xrelay.frontend.onnx.converters.definition import MICROSOFT, NodeView, channels_first, channels_last
 from xrelay.frontend.onnx.converters.nn.pool import max_pool
 from xrelay.frontend.onnx.converters.nn.windows import converts_windows
-from xrelay.frontend.onnx.converters.shared.channels import channels_first, channels_last
-from xrelay.frontend.onnx.node import NodeView
-from xrelay.frontend.onnx.registry import MICROSOFT
 
 
 @converts_windows("NhwcMaxPool", domain=MICROSOFT, attributes=("ceil_mode",))

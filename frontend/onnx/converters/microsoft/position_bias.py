@@ -6,12 +6,8 @@ from math import log
 
 from xdsl.ir import SSAValue
 
-from xrelay.dialects.shared.types import shape_of
+from xrelay.frontend.onnx.converters.definition import MICROSOFT, NodeView, Numbers, converts, known_extent, shape_of
 from xrelay.frontend.onnx.converters.nn.matmul import convert_matmul
-from xrelay.frontend.onnx.converters.shared.extents import known_extent
-from xrelay.frontend.onnx.converters.shared.numbers import Numbers
-from xrelay.frontend.onnx.node import NodeView
-from xrelay.frontend.onnx.registry import MICROSOFT, converts
 
 
 @converts("RelativePositionBias", domain=MICROSOFT, attributes=("is_bidirectional", "max_distance"))

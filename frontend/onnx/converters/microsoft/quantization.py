@@ -9,7 +9,19 @@ from collections.abc import Callable, Sequence
 
 from xdsl.ir import SSAValue
 
-from xrelay.dialects.shared.dtypes import numpy_dtype
+from xrelay.frontend.onnx.converters.definition import (
+    FLOAT32,
+    INT32,
+    MICROSOFT,
+    NodeView,
+    axis_attribute,
+    channels_first,
+    channels_last,
+    converted,
+    converts,
+    known_axes,
+    numpy_dtype,
+)
 from xrelay.frontend.onnx.converters.nn.pool import convert_average_pool
 from xrelay.frontend.onnx.converters.nn.softmax import flattened_softmax
 from xrelay.frontend.onnx.converters.nn.windows import WINDOW_ATTRIBUTES
@@ -19,11 +31,6 @@ from xrelay.frontend.onnx.converters.qnn.quantize import (
     one_number,
     quantized,
 )
-from xrelay.frontend.onnx.converters.shared.channels import channels_first, channels_last
-from xrelay.frontend.onnx.converters.shared.dtypes import FLOAT32, INT32, converted
-from xrelay.frontend.onnx.converters.shared.extents import axis_attribute, known_axes
-from xrelay.frontend.onnx.node import NodeView
-from xrelay.frontend.onnx.registry import MICROSOFT, converts
 
 
 def number(node: NodeView, index: int) -> SSAValue:

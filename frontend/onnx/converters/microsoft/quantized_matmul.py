@@ -5,14 +5,19 @@ from __future__ import annotations
 import numpy as np
 from xdsl.ir import SSAValue
 
-from xrelay.dialects.shared.dtypes import numpy_dtype
+from xrelay.frontend.onnx.converters.definition import (
+    FLOAT32,
+    INT32,
+    MICROSOFT,
+    NodeView,
+    converted,
+    converts,
+    numpy_dtype,
+)
 from xrelay.frontend.onnx.converters.microsoft.quantization import number
 from xrelay.frontend.onnx.converters.nn.matmul import convert_matmul
 from xrelay.frontend.onnx.converters.qnn.product import beside_matrix, distances
 from xrelay.frontend.onnx.converters.qnn.quantize import quantized
-from xrelay.frontend.onnx.converters.shared.dtypes import FLOAT32, INT32, converted
-from xrelay.frontend.onnx.node import NodeView
-from xrelay.frontend.onnx.registry import MICROSOFT, converts
 
 
 @converts("MatMulIntegerToFloat", domain=MICROSOFT)

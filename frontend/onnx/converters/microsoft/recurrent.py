@@ -4,15 +4,21 @@ from __future__ import annotations
 
 from xdsl.ir import SSAValue
 
+from xrelay.frontend.onnx.converters.definition import (
+    FLOAT32,
+    INT32,
+    MICROSOFT,
+    NodeView,
+    Numbers,
+    converted,
+    converts,
+    extent_value,
+    shape_text,
+    static_shape,
+)
 from xrelay.frontend.onnx.converters.microsoft.quantized_matmul import by_range
 from xrelay.frontend.onnx.converters.nn.recurrent import LSTM_ATTRIBUTES, long_short_term_memory, of_direction
 from xrelay.frontend.onnx.converters.nn.recurrent_cells import Apply
-from xrelay.frontend.onnx.converters.shared.dtypes import FLOAT32, INT32, converted
-from xrelay.frontend.onnx.converters.shared.extents import extent_value, static_shape
-from xrelay.frontend.onnx.converters.shared.numbers import Numbers
-from xrelay.frontend.onnx.node import NodeView
-from xrelay.frontend.onnx.registry import MICROSOFT, converts
-from xrelay.index_algebra.dims import shape_text
 
 _POINTS = {1: 9, 2: 11}
 """Maps the inputs W and R to the inputs with their zero points; the input before each is the scale."""

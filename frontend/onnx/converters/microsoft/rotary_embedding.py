@@ -5,15 +5,19 @@ from __future__ import annotations
 import numpy as np
 from xdsl.ir import SSAValue
 
-from xrelay.dialects.relay.structure.weights import Array
-from xrelay.dialects.shared.dtypes import is_half, numpy_dtype
-from xrelay.dialects.shared.types import shape_of
-from xrelay.frontend.onnx.converters.shared.extents import extent_value
-from xrelay.frontend.onnx.converters.shared.numbers import Numbers
-from xrelay.frontend.onnx.node import NodeView
-from xrelay.frontend.onnx.registry import MICROSOFT, converts
+from xrelay.frontend.onnx.converters.definition import (
+    MICROSOFT,
+    Array,
+    NodeView,
+    Numbers,
+    converts,
+    extent_value,
+    is_half,
+    numpy_dtype,
+    shape_of,
+    shape_text,
+)
 from xrelay.frontend.onnx.tensors import MAX_COMPUTED_BYTES
-from xrelay.index_algebra.dims import shape_text
 
 
 @converts(

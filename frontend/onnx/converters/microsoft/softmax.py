@@ -4,12 +4,8 @@ from __future__ import annotations
 
 from xdsl.ir import SSAValue
 
+from xrelay.frontend.onnx.converters.definition import MICROSOFT, NodeView, as_input, converts, in_f32, known_axis
 from xrelay.frontend.onnx.converters.nn.softmax import flattened_softmax
-from xrelay.frontend.onnx.converters.shared.dtypes import as_input
-from xrelay.frontend.onnx.converters.shared.extents import known_axis
-from xrelay.frontend.onnx.converters.shared.half_precision import in_f32
-from xrelay.frontend.onnx.node import NodeView
-from xrelay.frontend.onnx.registry import MICROSOFT, converts
 
 
 @converts("BiasSoftmax", domain=MICROSOFT, attributes=("axis", "is_inner_broadcast"))

@@ -8,13 +8,18 @@ import numpy as np
 from xdsl.dialects.builtin import AnyFloat, f64
 from xdsl.ir import SSAValue
 
-from xrelay.dialects.relay.structure.weights import Array
-from xrelay.dialects.shared.dtypes import numpy_dtype
-from xrelay.dialects.shared.types import element_type_of, shape_of
+from xrelay.frontend.onnx.converters.definition import (
+    TRADITIONAL,
+    Array,
+    NodeView,
+    converts,
+    element_type_of,
+    joined_axes,
+    known_extent,
+    numpy_dtype,
+    shape_of,
+)
 from xrelay.frontend.onnx.converters.ml.scores import as_f32, rows_of_features
-from xrelay.frontend.onnx.converters.shared.extents import joined_axes, known_extent
-from xrelay.frontend.onnx.node import NodeView
-from xrelay.frontend.onnx.registry import TRADITIONAL, converts
 
 _LOG = logging.getLogger(__name__)
 

@@ -5,11 +5,8 @@ from __future__ import annotations
 import numpy as np
 from xdsl.ir import SSAValue
 
-from xrelay.dialects.relay.structure.weights import Array
-from xrelay.dialects.shared.dtypes import numpy_dtype
+from xrelay.frontend.onnx.converters.definition import TRADITIONAL, Array, NodeView, converts, numpy_dtype
 from xrelay.frontend.onnx.converters.ml.features import find_keys
-from xrelay.frontend.onnx.node import NodeView
-from xrelay.frontend.onnx.registry import TRADITIONAL, converts
 
 
 @converts(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from xdsl.ir import SSAValue
 
+from xrelay.frontend.onnx.converters.definition import TRADITIONAL, NodeView, converts, known_extent
 from xrelay.frontend.onnx.converters.ml.scores import (
     best_labels,
     class_labels,
@@ -14,9 +15,6 @@ from xrelay.frontend.onnx.converters.ml.scores import (
     rows_of_features,
     transformed,
 )
-from xrelay.frontend.onnx.converters.shared.extents import known_extent
-from xrelay.frontend.onnx.node import NodeView
-from xrelay.frontend.onnx.registry import TRADITIONAL, converts
 
 
 @converts(

@@ -12,9 +12,7 @@ from itertools import combinations
 import numpy as np
 from xdsl.ir import SSAValue
 
-from xrelay.dialects.relay.structure.weights import Array
-from xrelay.frontend.onnx.bodies import Iteration, emit_loop
-from xrelay.frontend.onnx.node import NodeView
+from xrelay.frontend.onnx.converters.definition import Array, Iteration, NodeView, emit_loop
 
 ROUNDS = 100
 ERROR = 0.005

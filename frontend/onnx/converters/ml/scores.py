@@ -8,8 +8,7 @@ import numpy as np
 from xdsl.dialects.builtin import f32, f64
 from xdsl.ir import SSAValue
 
-from xrelay.dialects.shared.types import element_type_of, shape_of
-from xrelay.frontend.onnx.node import NodeView
+from xrelay.frontend.onnx.converters.definition import NodeView, element_type_of, shape_of
 
 TRANSFORMS: Final = ("NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO", "PROBIT")
 """The post transforms, numbered as in `TreeEnsemble`."""

@@ -7,7 +7,7 @@ from itertools import combinations
 import numpy as np
 from xdsl.ir import SSAValue
 
-from xrelay.dialects.relay.structure.weights import Array
+from xrelay.frontend.onnx.converters.definition import TRADITIONAL, Array, NodeView, converts, known_extent
 from xrelay.frontend.onnx.converters.ml.pairwise_coupling import class_probabilities
 from xrelay.frontend.onnx.converters.ml.scores import (
     best_labels,
@@ -18,9 +18,6 @@ from xrelay.frontend.onnx.converters.ml.scores import (
     rows_of_features,
     transformed,
 )
-from xrelay.frontend.onnx.converters.shared.extents import known_extent
-from xrelay.frontend.onnx.node import NodeView
-from xrelay.frontend.onnx.registry import TRADITIONAL, converts
 
 KERNELS = ("LINEAR", "POLY", "RBF", "SIGMOID")
 

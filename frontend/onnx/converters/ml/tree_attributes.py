@@ -8,9 +8,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from xrelay.dialects.relay.structure.weights import Array
+from xrelay.frontend.onnx.converters.definition import Array, NodeView
 from xrelay.frontend.onnx.converters.ml.tree_tables import Mode, TreeNodes
-from xrelay.frontend.onnx.node import NodeView
 
 _LEAF: Final = "LEAF"
 _MODES: Final = {f"BRANCH_{mode.name}": mode for mode in Mode if mode is not Mode.MEMBER}

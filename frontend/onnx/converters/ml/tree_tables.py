@@ -17,8 +17,8 @@ from typing import Final
 
 import numpy as np
 
-from xrelay.dialects.relay.structure.weights import Array
 from xrelay.errors import ModelImportError
+from xrelay.frontend.onnx.converters.definition import Array
 
 
 class Mode(IntEnum):

@@ -13,10 +13,16 @@ from typing import Final
 import numpy as np
 from xdsl.ir import SSAValue
 
-from xrelay.dialects.relay.structure.weights import Array
-from xrelay.dialects.shared.dtypes import numpy_dtype
-from xrelay.dialects.shared.types import element_type_of
 from xrelay.errors import ModelImportError
+from xrelay.frontend.onnx.converters.definition import (
+    TRADITIONAL,
+    Array,
+    NodeView,
+    converts,
+    element_type_of,
+    known_extent,
+    numpy_dtype,
+)
 from xrelay.frontend.onnx.converters.ml.scores import (
     TRANSFORMS,
     as_f32,
@@ -38,9 +44,6 @@ from xrelay.frontend.onnx.converters.ml.tree_tables import (
     trees_of_leaves,
     trees_of_targets,
 )
-from xrelay.frontend.onnx.converters.shared.extents import known_extent
-from xrelay.frontend.onnx.node import NodeView
-from xrelay.frontend.onnx.registry import TRADITIONAL, converts
 
 AGGREGATES: Final = ("AVERAGE", "SUM", "MIN", "MAX")
 """The functions that combine the weights of trees, numbered as in `TreeEnsemble`."""

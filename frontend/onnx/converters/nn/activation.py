@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 from xdsl.ir import SSAValue
 
+from xrelay.frontend.onnx.converters.definition import NodeView, converts
 from xrelay.frontend.onnx.converters.shared.elementwise import converts_unary
-from xrelay.frontend.onnx.node import NodeView
-from xrelay.frontend.onnx.registry import converts
 
 converts_unary("Relu", "nn.relu")
 

@@ -8,12 +8,17 @@ from dataclasses import dataclass
 import numpy as np
 from xdsl.ir import SSAValue
 
-from xrelay.dialects.shared.dtypes import numpy_dtype
-from xrelay.dialects.shared.types import MAX_AXES, element_type_of, shape_of
-from xrelay.frontend.onnx.converters.shared.half_precision import rounded_once
-from xrelay.frontend.onnx.converters.shared.numbers import Number, Numbers
-from xrelay.frontend.onnx.node import NodeView
-from xrelay.frontend.onnx.registry import converts
+from xrelay.dialects.shared.types import MAX_AXES
+from xrelay.frontend.onnx.converters.definition import (
+    NodeView,
+    Number,
+    Numbers,
+    converts,
+    element_type_of,
+    numpy_dtype,
+    rounded_once,
+    shape_of,
+)
 
 
 @dataclass(frozen=True)

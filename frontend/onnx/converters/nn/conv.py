@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from xdsl.ir import SSAValue
 
+from xrelay.frontend.onnx.converters.definition import NodeView
 from xrelay.frontend.onnx.converters.nn.same_padding import (
     padded_to_keep,
     padding_is_computed,
@@ -15,7 +16,6 @@ from xrelay.frontend.onnx.converters.nn.windows import (
     weight_kernel,
     window_attributes,
 )
-from xrelay.frontend.onnx.node import NodeView
 
 
 @converts_windows("Conv", attributes=("group",))

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from xdsl.ir import SSAValue
 
+from xrelay.frontend.onnx.converters.definition import NodeView
 from xrelay.frontend.onnx.converters.nn.conv import add_bias
 from xrelay.frontend.onnx.converters.nn.same_padding import (
     cut_to_output_shape,
@@ -21,7 +22,6 @@ from xrelay.frontend.onnx.converters.nn.windows import (
     window_attributes,
     with_padding,
 )
-from xrelay.frontend.onnx.node import NodeView
 from xrelay.index_algebra.windows import WindowAxis, of_any_size
 
 

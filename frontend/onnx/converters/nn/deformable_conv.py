@@ -5,12 +5,17 @@ from __future__ import annotations
 import numpy as np
 from xdsl.ir import SSAValue
 
-from xrelay.dialects.shared.dtypes import numpy_dtype
-from xrelay.frontend.onnx.converters.shared.extents import static_shape
-from xrelay.frontend.onnx.converters.shared.numbers import Number, Numbers, padded
-from xrelay.frontend.onnx.node import NodeView
-from xrelay.frontend.onnx.registry import converts
-from xrelay.index_algebra.dims import certainly_differ, shape_text
+from xrelay.frontend.onnx.converters.definition import (
+    NodeView,
+    Number,
+    Numbers,
+    certainly_differ,
+    converts,
+    numpy_dtype,
+    padded,
+    shape_text,
+    static_shape,
+)
 
 _ATTRIBUTES = ("dilations", "group", "kernel_shape", "offset_group", "pads", "strides")
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from xdsl.ir import SSAValue
 
+from xrelay.frontend.onnx.converters.definition import NodeView, converts
 from xrelay.frontend.onnx.converters.shared.activations import converts_activation
-from xrelay.frontend.onnx.node import NodeView
-from xrelay.frontend.onnx.registry import converts
 
 for _op_type in ("HardSigmoid", "HardSwish", "Mish", "Softplus", "Softsign", "Swish"):
     converts_activation(_op_type)

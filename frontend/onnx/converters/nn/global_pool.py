@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from xdsl.ir import SSAValue
 
+from xrelay.frontend.onnx.converters.definition import NodeView, converts, rounded_once
 from xrelay.frontend.onnx.converters.nn.pool import lp_order, lp_power, lp_root
 from xrelay.frontend.onnx.converters.nn.windows import MOST_AXES
-from xrelay.frontend.onnx.converters.shared.half_precision import rounded_once
-from xrelay.frontend.onnx.node import NodeView
-from xrelay.frontend.onnx.registry import converts
 
 
 @converts("GlobalAveragePool")

@@ -8,13 +8,21 @@ from xdsl.dialects.builtin import AnyFloat
 from xdsl.ir import SSAValue
 
 from xrelay.dialects.relay.core.attribute_values import AttributeValue
-from xrelay.dialects.shared.dtypes import is_half, numpy_dtype
-from xrelay.dialects.shared.types import element_type_of, shape_of
-from xrelay.frontend.onnx.converters.shared.extents import axis_attribute, covers, joined_axes, known_extent
-from xrelay.frontend.onnx.converters.shared.half_precision import rounded_once
-from xrelay.frontend.onnx.converters.shared.numbers import Numbers
-from xrelay.frontend.onnx.node import NodeView
-from xrelay.frontend.onnx.registry import MICROSOFT, converts
+from xrelay.frontend.onnx.converters.definition import (
+    MICROSOFT,
+    NodeView,
+    Numbers,
+    axis_attribute,
+    converts,
+    element_type_of,
+    is_half,
+    joined_axes,
+    known_extent,
+    numpy_dtype,
+    rounded_once,
+    shape_of,
+)
+from xrelay.frontend.onnx.converters.shared.extents import covers
 
 _LAST_AXES = ("axis", "epsilon", "stash_type")
 _STASHED: dict[int, str] = {TensorProto.FLOAT: "float32", TensorProto.BFLOAT16: "bfloat16"}

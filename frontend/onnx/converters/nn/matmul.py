@@ -7,9 +7,8 @@ from xdsl.ir import OpResult, SSAValue
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.ops.tensor.cast import CastOp
 from xrelay.dialects.relay.ops.tensor.transform import TransposeOp
-from xrelay.dialects.shared.dtypes import numpy_dtype
-from xrelay.frontend.onnx.node import NodeView, constant_value
-from xrelay.frontend.onnx.registry import converts
+from xrelay.frontend.onnx.converters.definition import NodeView, converts, numpy_dtype
+from xrelay.frontend.onnx.node import constant_value
 
 
 @converts("Gemm", until=6, attributes=("alpha", "beta", "transA", "transB", "broadcast"))

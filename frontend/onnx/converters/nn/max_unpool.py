@@ -8,11 +8,15 @@ from operator import sub
 import numpy as np
 from xdsl.ir import SSAValue
 
-from xrelay.dialects.shared.dtypes import numpy_dtype
-from xrelay.frontend.onnx.converters.shared.numbers import Number, Numbers, padded
-from xrelay.frontend.onnx.node import NodeView
-from xrelay.frontend.onnx.registry import converts
-from xrelay.index_algebra.dims import shape_text
+from xrelay.frontend.onnx.converters.definition import (
+    NodeView,
+    Number,
+    Numbers,
+    converts,
+    numpy_dtype,
+    padded,
+    shape_text,
+)
 
 
 @converts("MaxUnpool", since=9, attributes=("kernel_shape", "pads", "strides"))

@@ -6,10 +6,7 @@ import numpy as np
 from xdsl.dialects.builtin import AnyFloat, f64
 from xdsl.ir import SSAValue
 
-from xrelay.dialects.shared.types import element_type_of
-from xrelay.frontend.onnx.converters.shared.dtypes import as_input, converted
-from xrelay.frontend.onnx.node import NodeView
-from xrelay.frontend.onnx.registry import converts
+from xrelay.frontend.onnx.converters.definition import NodeView, as_input, converted, converts, element_type_of
 
 
 def _training_refusal(node: NodeView) -> str | None:

@@ -12,9 +12,18 @@ from math import prod
 import numpy as np
 from xdsl.ir import SSAValue
 
-from xrelay.dialects.relay.structure.weights import Array
-from xrelay.dialects.shared.dtypes import numpy_dtype
-from xrelay.dialects.shared.types import shape_of
+from xrelay.frontend.onnx.converters.definition import (
+    LAST,
+    Array,
+    NodeView,
+    Number,
+    Numbers,
+    cut,
+    numpy_dtype,
+    rounded_once,
+    shape_of,
+    slice_between,
+)
 from xrelay.frontend.onnx.converters.nn.same_padding import padded_to_keep, padding_is_computed, without_padding
 from xrelay.frontend.onnx.converters.nn.windows import (
     converts_windows,
@@ -22,11 +31,7 @@ from xrelay.frontend.onnx.converters.nn.windows import (
     required_kernel,
     window_attributes,
 )
-from xrelay.frontend.onnx.converters.shared.cut import LAST, cut, slice_between
-from xrelay.frontend.onnx.converters.shared.half_precision import rounded_once
-from xrelay.frontend.onnx.converters.shared.numbers import Number, Numbers
 from xrelay.frontend.onnx.folding import evaluated
-from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.tensors import MAX_COMPUTED_BYTES
 from xrelay.index_algebra.windows import WindowAxis
 

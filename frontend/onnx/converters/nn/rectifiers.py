@@ -5,11 +5,8 @@ from __future__ import annotations
 from xdsl.dialects.builtin import AnyFloat
 from xdsl.ir import SSAValue
 
-from xrelay.dialects.shared.types import element_type_of
+from xrelay.frontend.onnx.converters.definition import NodeView, converts, element_type_of, rounded_once
 from xrelay.frontend.onnx.converters.shared.activations import converts_activation
-from xrelay.frontend.onnx.converters.shared.half_precision import rounded_once
-from xrelay.frontend.onnx.node import NodeView
-from xrelay.frontend.onnx.registry import converts
 from xrelay.index_algebra.dims import product
 
 for _op_type in ("Celu", "Elu", "LeakyRelu", "Selu"):

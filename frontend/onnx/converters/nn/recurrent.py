@@ -13,9 +13,19 @@ from dataclasses import dataclass, replace
 import numpy as np
 from xdsl.ir import SSAValue
 
-from xrelay.dialects.shared.dtypes import is_half, numpy_dtype
-from xrelay.dialects.shared.types import element_type_of, shape_of
-from xrelay.frontend.onnx.bodies import Iteration, emit_loop
+from xrelay.frontend.onnx.converters.definition import (
+    Iteration,
+    NodeView,
+    Numbers,
+    converts,
+    element_type_of,
+    emit_loop,
+    extent_value,
+    is_half,
+    numpy_dtype,
+    shape_of,
+    static_shape,
+)
 from xrelay.frontend.onnx.converters.nn.recurrent_cells import (
     Apply,
     Step,
@@ -26,10 +36,6 @@ from xrelay.frontend.onnx.converters.nn.recurrent_cells import (
     resets_after_product,
     rnn_step,
 )
-from xrelay.frontend.onnx.converters.shared.extents import extent_value, static_shape
-from xrelay.frontend.onnx.converters.shared.numbers import Numbers
-from xrelay.frontend.onnx.node import NodeView
-from xrelay.frontend.onnx.registry import converts
 
 _SHARED = ("activations", "activation_alpha", "activation_beta", "clip", "direction", "hidden_size")
 _FIRST = (*_SHARED, "output_sequence")

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 from xdsl.ir import SSAValue
 
+from xrelay.frontend.onnx.converters.definition import NodeView
 from xrelay.frontend.onnx.converters.shared.activations import ACTIVATIONS, PLAIN
-from xrelay.frontend.onnx.node import NodeView
 
 Apply = Callable[[NodeView, SSAValue], SSAValue]
 """Emits an activation at a node."""

@@ -7,11 +7,8 @@ from collections.abc import Sequence
 import onnx
 from xdsl.ir import SSAValue
 
+from xrelay.frontend.onnx.converters.definition import LAST, Dim, NodeView, Number, Numbers, padded, slice_between
 from xrelay.frontend.onnx.converters.nn.windows import auto_pad, unpadded_window
-from xrelay.frontend.onnx.converters.shared.cut import LAST, slice_between
-from xrelay.frontend.onnx.converters.shared.numbers import Number, Numbers, padded
-from xrelay.frontend.onnx.node import NodeView
-from xrelay.index_algebra.dims import Dim
 from xrelay.index_algebra.windows import WindowAxis
 
 

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from xdsl.ir import SSAValue
 
-from xrelay.dialects.shared.dtypes import numpy_dtype
-from xrelay.dialects.shared.types import shape_of
-from xrelay.frontend.onnx.converters.shared.extents import axis_attribute, joined_axes
-from xrelay.frontend.onnx.node import NodeView
-from xrelay.frontend.onnx.registry import ConvertFunction, converts
+from xrelay.frontend.onnx.converters.definition import (
+    ConvertFunction,
+    NodeView,
+    axis_attribute,
+    converts,
+    joined_axes,
+    numpy_dtype,
+    shape_of,
+)
 
 
 def _flattening(op: str) -> ConvertFunction:

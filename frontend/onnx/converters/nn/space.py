@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from xdsl.ir import SSAValue
 
-from xrelay.frontend.onnx.converters.shared.extents import merged_axes
-from xrelay.frontend.onnx.node import NodeView
-from xrelay.frontend.onnx.registry import converts
+from xrelay.frontend.onnx.converters.definition import NodeView, converts, merged_axes
 
 _SPLIT = -4
 """In the new shape of `reshape`: splits an axis into the two extents that follow."""

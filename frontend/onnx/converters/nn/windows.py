@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from xrelay.frontend.onnx.node import NodeView
-from xrelay.frontend.onnx.registry import ConvertT, converts
-from xrelay.index_algebra.dims import Dim, shape_text
+from xrelay.frontend.onnx.converters.definition import Dim, NodeView, converts, shape_text
+from xrelay.frontend.onnx.registry import ConvertT
 from xrelay.index_algebra.windows import WindowAxis, sides_of, window_of
 
 AUTO_PADS = ("NOTSET", "VALID", "SAME_UPPER", "SAME_LOWER")

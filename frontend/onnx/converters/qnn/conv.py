@@ -4,15 +4,21 @@ from __future__ import annotations
 
 from xdsl.ir import SSAValue
 
+from xrelay.frontend.onnx.converters.definition import (
+    INT32,
+    MICROSOFT,
+    Dim,
+    NodeView,
+    certainly_differ,
+    channels_first,
+    channels_last,
+    converted,
+    shape_text,
+)
 from xrelay.frontend.onnx.converters.nn.conv import convert_conv
 from xrelay.frontend.onnx.converters.nn.windows import converts_windows
 from xrelay.frontend.onnx.converters.qnn.product import requantized, required_number
 from xrelay.frontend.onnx.converters.qnn.quantize import one_number
-from xrelay.frontend.onnx.converters.shared.channels import channels_first, channels_last
-from xrelay.frontend.onnx.converters.shared.dtypes import INT32, converted
-from xrelay.frontend.onnx.node import NodeView
-from xrelay.frontend.onnx.registry import MICROSOFT
-from xrelay.index_algebra.dims import Dim, certainly_differ, shape_text
 
 
 @converts_windows("ConvInteger", since=10, attributes=("group",))

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from xdsl.ir import SSAValue
 
-from xrelay.dialects.shared.dtypes import numpy_dtype
-from xrelay.dialects.shared.types import shape_of
+from xrelay.frontend.onnx.converters.definition import (
+    FLOAT32,
+    INT32,
+    NodeView,
+    certainly_differ,
+    converted,
+    converts,
+    numpy_dtype,
+    shape_of,
+    shape_text,
+)
 from xrelay.frontend.onnx.converters.nn.matmul import convert_matmul
 from xrelay.frontend.onnx.converters.qnn.quantize import one_number, quantized
-from xrelay.frontend.onnx.converters.shared.dtypes import FLOAT32, INT32, converted
-from xrelay.frontend.onnx.node import NodeView
-from xrelay.frontend.onnx.registry import converts
-from xrelay.index_algebra.dims import certainly_differ, shape_text
 
 
 @converts("MatMulInteger", since=10)

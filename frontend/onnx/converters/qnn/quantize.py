@@ -17,19 +17,25 @@ from onnx import TensorProto
 from xdsl.ir import SSAValue
 
 from xrelay.dialects.relay.core.attribute_values import AttributeValue
-from xrelay.dialects.shared.dtypes import numpy_dtype
-from xrelay.dialects.shared.types import element_type_of, shape_of
 from xrelay.frontend.onnx.carried import carrier_of
+from xrelay.frontend.onnx.converters.definition import (
+    FLOAT32,
+    INT32,
+    NodeView,
+    certainly_differ,
+    converted,
+    converts,
+    cut_open,
+    element_type_of,
+    in_f32,
+    known_axis,
+    numpy_dtype,
+    scalar_input,
+    shape_of,
+    shape_text,
+)
 from xrelay.frontend.onnx.converters.shared.carried_cast import carried_cast, carried_dtype
-from xrelay.frontend.onnx.converters.shared.cut import cut_open
-from xrelay.frontend.onnx.converters.shared.dtypes import FLOAT32, INT32, converted
-from xrelay.frontend.onnx.converters.shared.extents import known_axis
-from xrelay.frontend.onnx.converters.shared.half_precision import in_f32
-from xrelay.frontend.onnx.converters.shared.numbers import scalar_input
-from xrelay.frontend.onnx.node import NodeView
-from xrelay.frontend.onnx.registry import converts
 from xrelay.frontend.onnx.signature import type_name
-from xrelay.index_algebra.dims import certainly_differ, shape_text
 
 _NARROW = tuple(map(np.dtype, ("int8", "uint8", "int16", "uint16")))
 _LIMITS = "integers of 2 and 4 bits and floats of 4 and 8 only where the model dequantises them"

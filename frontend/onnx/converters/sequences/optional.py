@@ -7,9 +7,8 @@ from xdsl.ir import SSAValue
 
 from xrelay.dialects.relay.structure.containers import OptionalConstructOp, OptionalGetElementOp, OptionalHasElementOp
 from xrelay.dialects.shared.types import OptionalType
+from xrelay.frontend.onnx.converters.definition import NodeView, converts
 from xrelay.frontend.onnx.known_containers import value_of_optional
-from xrelay.frontend.onnx.node import NodeView
-from xrelay.frontend.onnx.registry import converts
 
 
 @converts("Optional", since=15, attributes=("type",))

@@ -19,13 +19,17 @@ from xrelay.dialects.relay.structure.containers import (
     SequenceLengthOp,
     SplitToSequenceOp,
 )
-from xrelay.dialects.shared.dtypes import element_type
-from xrelay.dialects.shared.types import SequenceType, is_static, shape_of, tensor_type
-from xrelay.frontend.onnx.converters.shared.dtypes import dtype_of_attribute
-from xrelay.frontend.onnx.converters.shared.extents import known_axis
+from xrelay.dialects.shared.types import SequenceType, tensor_type
+from xrelay.frontend.onnx.converters.definition import (
+    NodeView,
+    converts,
+    dtype_of_attribute,
+    element_type,
+    is_static,
+    known_axis,
+    shape_of,
+)
 from xrelay.frontend.onnx.known_containers import MOST_VALUES, values_of_sequence
-from xrelay.frontend.onnx.node import NodeView
-from xrelay.frontend.onnx.registry import converts
 
 
 @converts("SequenceEmpty", since=11, attributes=("dtype",))

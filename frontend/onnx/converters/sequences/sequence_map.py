@@ -15,10 +15,9 @@ from xrelay.dialects.relay.structure.containers import (
     SequenceLengthOp,
 )
 from xrelay.dialects.shared.types import SequenceType, tensor_type
-from xrelay.frontend.onnx.bodies import Iteration, convert_body, emit_loop
+from xrelay.frontend.onnx.bodies import convert_body
+from xrelay.frontend.onnx.converters.definition import Iteration, NodeView, converts, emit_loop
 from xrelay.frontend.onnx.known_containers import values_of_sequence
-from xrelay.frontend.onnx.node import NodeView
-from xrelay.frontend.onnx.registry import converts
 
 
 @converts("SequenceMap", since=17, attributes=("body",))

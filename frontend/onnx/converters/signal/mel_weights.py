@@ -5,11 +5,9 @@ from __future__ import annotations
 import numpy as np
 from xdsl.ir import SSAValue
 
-from xrelay.frontend.onnx.converters.shared.numbers import Number, Numbers, scalar_input, unless
+from xrelay.frontend.onnx.converters.definition import NodeView, Number, Numbers, converts, scalar_input, unless
 from xrelay.frontend.onnx.converters.signal.windows import output_dtype
 from xrelay.frontend.onnx.folding import evaluated
-from xrelay.frontend.onnx.node import NodeView
-from xrelay.frontend.onnx.registry import converts
 from xrelay.frontend.onnx.tensors import MAX_COMPUTED_BYTES
 
 _NAMES = ("num_mel_bins", "dft_length", "sample_rate", "lower_edge_hertz", "upper_edge_hertz")

@@ -9,9 +9,7 @@ import onnx
 from xdsl.ir import SSAValue
 
 from xrelay.errors import TypeInferenceError
-from xrelay.frontend.onnx.converters.shared.numbers import scalar_input
-from xrelay.frontend.onnx.node import NodeView
-from xrelay.frontend.onnx.registry import converts
+from xrelay.frontend.onnx.converters.definition import NodeView, converts, scalar_input
 
 _COEFFICIENTS = {
     "HannWindow": (0.5, -0.5),

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from xdsl.ir import SSAValue
 
-from xrelay.frontend.onnx.node import NodeView
-from xrelay.frontend.onnx.registry import ConvertFunction, converts
+from xrelay.frontend.onnx.converters.definition import ConvertFunction, NodeView, converts
 
 
 def _arg_reduction(relay_name: str) -> ConvertFunction:

@@ -1,17 +1,23 @@
-"""Add, Sub, Mul, Div, Reciprocal, Pow, Max, Min, Sum and Mean."""
+"""Add, Sub, Mul, Div, Reciprocal, Pow, Max, Min, Sum, Mean and Mod."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 import numpy as np
+from xdsl.dialects.builtin import AnyFloat
 from xdsl.ir import SSAValue
 
-from xrelay.dialects.shared.dtypes import is_half, numpy_dtype
-from xrelay.frontend.onnx.converters.shared.dtypes import as_input, converted
+from xrelay.frontend.onnx.converters.definition import (
+    ConvertFunction,
+    NodeView,
+    as_input,
+    converted,
+    converts,
+    is_half,
+    numpy_dtype,
+)
 from xrelay.frontend.onnx.converters.shared.elementwise import converts_binary, converts_limited
-from xrelay.frontend.onnx.node import NodeView
-from xrelay.frontend.onnx.registry import ConvertFunction, converts
 
 for _op_type, _relay_name in {"Add": "add", "Sub": "subtract", "Mul": "multiply", "Div": "divide"}.items():
     converts_binary(_op_type, _relay_name)
@@ -126,3 +132,15 @@ def _product(node: NodeView, base: SSAValue, exponent: int) -> SSAValue:
         if bit == "1":
             result = node.emit("multiply", result, base)
     return result
+
+
+@converts("Mod", since=10, attributes=("fmod",))
+def convert_mod(node: NodeView) -> SSAValue:
+    """The remainder with the divisor's sign, or the dividend's with `fmod` (required for floats before opset 28)."""
+    truncated, element = node.attribute_flag("fmod"), node.element_type(0)
+    if isinstance(element, AnyFloat) and not truncated and node.opset < 28:
+        raise node.error(f"attribute 'fmod' must be 1 for {element}")
+    divisor = node.constant(1)
+    if divisor is not None and divisor.dtype.kind in "iu" and not divisor.all():
+        raise node.error("a constant divisor of Mod is 0", help="divisors other than 0 are expected")
+    return node.emit("mod" if truncated else "floor_mod", node.input(0), node.input(1))

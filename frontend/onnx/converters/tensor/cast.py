@@ -8,12 +8,9 @@ import numpy as np
 import onnx
 from xdsl.ir import SSAValue
 
-from xrelay.dialects.shared.dtypes import numpy_dtype
 from xrelay.frontend.onnx.carried import carrier_of
+from xrelay.frontend.onnx.converters.definition import NodeView, converts, dtype_of_attribute, numpy_dtype
 from xrelay.frontend.onnx.converters.shared.carried_cast import carried_cast, carried_dtype
-from xrelay.frontend.onnx.converters.shared.dtypes import dtype_of_attribute
-from xrelay.frontend.onnx.node import NodeView
-from xrelay.frontend.onnx.registry import converts
 
 
 @converts(

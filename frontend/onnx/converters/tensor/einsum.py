@@ -8,10 +8,7 @@ from xdsl.ir import SSAValue
 
 from xrelay.dialects.relay.core.einsum_equation import Equation
 from xrelay.dialects.relay.ops.tensor.einsum import EinsumOp
-from xrelay.dialects.shared.types import shape_of
-from xrelay.frontend.onnx.node import NodeView
-from xrelay.frontend.onnx.registry import converts
-from xrelay.index_algebra.dims import certainly_differ
+from xrelay.frontend.onnx.converters.definition import NodeView, certainly_differ, converts, shape_of
 
 
 @converts("Einsum", since=12, attributes=("equation",))

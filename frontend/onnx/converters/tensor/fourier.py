@@ -11,14 +11,22 @@ from math import pi
 import numpy as np
 from xdsl.ir import SSAValue
 
-from xrelay.dialects.shared.dtypes import numpy_dtype
-from xrelay.dialects.shared.types import element_type_of, shape_of
-from xrelay.frontend.onnx.converters.shared.axes import extents_of, reshaped
-from xrelay.frontend.onnx.converters.shared.extents import extent_value, known_axis
-from xrelay.frontend.onnx.converters.shared.numbers import Number, Numbers, padded, unless
+from xrelay.frontend.onnx.converters.definition import (
+    NodeView,
+    Number,
+    Numbers,
+    converts,
+    element_type_of,
+    extent_value,
+    extents_of,
+    known_axis,
+    numpy_dtype,
+    padded,
+    reshaped,
+    shape_of,
+    unless,
+)
 from xrelay.frontend.onnx.folding import evaluated
-from xrelay.frontend.onnx.node import NodeView
-from xrelay.frontend.onnx.registry import converts
 from xrelay.frontend.onnx.tensors import MAX_COMPUTED_BYTES
 
 

@@ -8,12 +8,16 @@ import numpy as np
 from xdsl.dialects.builtin import IntegerType, Signedness, i64
 from xdsl.ir import SSAValue
 
-from xrelay.dialects.relay.structure.weights import Array
-from xrelay.dialects.shared.types import shape_of
-from xrelay.frontend.onnx.converters.shared.cut import cut
-from xrelay.frontend.onnx.converters.shared.extents import axis_attribute, known_axis
-from xrelay.frontend.onnx.node import NodeView
-from xrelay.frontend.onnx.registry import MICROSOFT, converts
+from xrelay.frontend.onnx.converters.definition import (
+    MICROSOFT,
+    Array,
+    NodeView,
+    axis_attribute,
+    converts,
+    cut,
+    known_axis,
+    shape_of,
+)
 
 
 @converts("Gather", attributes=("axis",))

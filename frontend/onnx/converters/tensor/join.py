@@ -8,11 +8,7 @@ from itertools import accumulate
 import numpy as np
 from xdsl.ir import SSAValue
 
-from xrelay.frontend.onnx.converters.shared.cut import LAST
-from xrelay.frontend.onnx.converters.shared.extents import known_axis
-from xrelay.frontend.onnx.converters.shared.numbers import Number, Numbers
-from xrelay.frontend.onnx.node import NodeView
-from xrelay.frontend.onnx.registry import converts
+from xrelay.frontend.onnx.converters.definition import LAST, NodeView, Number, Numbers, converts, known_axis
 
 
 @converts("Concat", since=4, attributes=("axis",))

@@ -7,15 +7,24 @@ from collections.abc import Sequence
 import numpy as np
 from xdsl.ir import SSAValue
 
-from xrelay.dialects.relay.structure.weights import Array
-from xrelay.dialects.shared.dtypes import numpy_dtype
-from xrelay.dialects.shared.types import is_static, shape_of
-from xrelay.frontend.onnx.converters.shared.axes import of_every_axis
-from xrelay.frontend.onnx.converters.shared.cut import Bounds, cut, cut_open, slice_between
-from xrelay.frontend.onnx.converters.shared.extents import known_axes, known_axis, static_shape
-from xrelay.frontend.onnx.node import NodeView
-from xrelay.frontend.onnx.registry import MICROSOFT, converts
-from xrelay.index_algebra.dims import certainly_differ
+from xrelay.frontend.onnx.converters.definition import (
+    MICROSOFT,
+    Array,
+    Bounds,
+    NodeView,
+    certainly_differ,
+    converts,
+    cut,
+    cut_open,
+    is_static,
+    known_axes,
+    known_axis,
+    numpy_dtype,
+    of_every_axis,
+    shape_of,
+    slice_between,
+    static_shape,
+)
 
 
 @converts("Slice", until=9, attributes=("axes", "ends", "starts"))

@@ -9,18 +9,20 @@ import numpy as np
 from xdsl.dialects.builtin import IntegerType
 from xdsl.ir import SSAValue
 
-from xrelay.dialects.shared.dtypes import is_half, numpy_dtype
-from xrelay.dialects.shared.types import element_type_of
-from xrelay.frontend.onnx.converters.shared.axes import (
+from xrelay.frontend.onnx.converters.definition import (
+    ConvertFunction,
+    NodeView,
     axes_are_computed,
     axis_count,
+    converts,
+    element_type_of,
     extents_left,
     extents_of,
+    is_half,
     named_axes,
+    numpy_dtype,
     reshaped,
 )
-from xrelay.frontend.onnx.node import NodeView
-from xrelay.frontend.onnx.registry import ConvertFunction, converts
 
 Reduction: TypeAlias = Callable[[NodeView, SSAValue, tuple[int, ...], bool], SSAValue]
 """Reduces a value over sorted, nonnegative axes; the flag keeps them with extent 1."""

@@ -6,9 +6,8 @@ from math import inf, nan
 
 from xdsl.ir import SSAValue
 
+from xrelay.frontend.onnx.converters.definition import NodeView, converts
 from xrelay.frontend.onnx.converters.shared.elementwise import converts_unary
-from xrelay.frontend.onnx.node import NodeView
-from xrelay.frontend.onnx.registry import converts
 
 converts_unary("Ceil", "ceil")
 converts_unary("Floor", "floor")

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from xdsl.ir import SSAValue
 
-from xrelay.frontend.onnx.converters.shared.extents import axis_attribute, extent_value, known_axis
-from xrelay.frontend.onnx.converters.shared.numbers import Numbers
+from xrelay.frontend.onnx.converters.definition import (
+    NodeView,
+    Numbers,
+    axis_attribute,
+    converts,
+    extent_value,
+    known_axis,
+)
 from xrelay.frontend.onnx.converters.tensor.gather import tuples_first
-from xrelay.frontend.onnx.node import NodeView
-from xrelay.frontend.onnx.registry import converts
 
 REDUCTIONS = {"none": "update", "add": "add", "mul": "mul", "max": "max", "min": "min"}
 """ONNX name of a reduction → relay name."""

@@ -1,4 +1,4 @@
-"""Reshape, Flatten, Squeeze, Unsqueeze and ExpandDims; shapes and axes may be known only at run time.
+"""Shape, Size, Reshape, Flatten, Squeeze, Unsqueeze and ExpandDims; shapes and axes may be known only at run time.
 
 Squeeze without axes on dynamic extents, as PyTorch writes `squeeze(0)`, is an If per axis that may have extent 1.
 """
@@ -13,19 +13,22 @@ import onnx
 from onnx import helper, numpy_helper
 from xdsl.ir import SSAValue
 
-from xrelay.dialects.shared.types import is_static
-from xrelay.frontend.onnx.converters.shared.axes import (
+from xrelay.frontend.onnx.converters.definition import (
+    MICROSOFT,
+    NodeView,
     axes_are_computed,
     axis_count,
+    converts,
+    cut,
     extents_left,
     extents_of,
+    is_static,
+    known_axes,
+    merged_axes,
     named_axes,
     reshaped,
 )
-from xrelay.frontend.onnx.converters.shared.extents import known_axes, merged_axes
-from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.problems import ReplacedNodeError
-from xrelay.frontend.onnx.registry import MICROSOFT, converts
 
 MOST_OPEN: Final = 6
 """The maximum number of dynamic axes, since there is a branch for each subset with extent 1."""
@@ -161,3 +164,18 @@ def convert_expand_dims(node: NodeView) -> SSAValue:
     """`expand_dims`."""
     axis = known_axes(node, [node.required_int(1, "axis")], len(node.shape(0)) + 1)[0]
     return node.emit("expand_dims", node.input(0), axis=axis)
+
+
+@converts("Shape", attributes=("start", "end"))
+def convert_shape(node: NodeView) -> SSAValue:
+    """`shape_of`, then the slice `start:end` (opset 15)."""
+    rank = len(node.shape(0))
+    first, last, _ = slice(node.attribute_int("start", 0), node.attribute_int("end", rank)).indices(rank)
+    shape = node.emit("shape_of", node.input(0))
+    return cut(node, shape, {0: range(first, max(first, last))})
+
+
+@converts("Size")
+def convert_size(node: NodeView) -> SSAValue:
+    """`ndarray_size`."""
+    return node.emit("ndarray_size", node.input(0))

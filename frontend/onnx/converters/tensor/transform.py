@@ -8,15 +8,27 @@ import numpy as np
 from xdsl.dialects.builtin import i64
 from xdsl.ir import SSAValue
 
-from xrelay.dialects.shared.dtypes import numpy_dtype
-from xrelay.dialects.shared.types import is_static
-from xrelay.frontend.onnx.converters.shared.axes import axis_count, extents_of, of_every_axis
-from xrelay.frontend.onnx.converters.shared.cut import LAST, Bounds, cut, cut_open
-from xrelay.frontend.onnx.converters.shared.extents import known_axes, static_shape
-from xrelay.frontend.onnx.converters.shared.numbers import Integers, Numbers, padded, scalar_input
-from xrelay.frontend.onnx.node import NodeView
-from xrelay.frontend.onnx.registry import MICROSOFT, converts
-from xrelay.index_algebra.dims import shape_text
+from xrelay.frontend.onnx.converters.definition import (
+    LAST,
+    MICROSOFT,
+    Bounds,
+    Integers,
+    NodeView,
+    Numbers,
+    axis_count,
+    converts,
+    cut,
+    cut_open,
+    extents_of,
+    is_static,
+    known_axes,
+    numpy_dtype,
+    of_every_axis,
+    padded,
+    scalar_input,
+    shape_text,
+    static_shape,
+)
 
 MODES = ("constant", "edge", "reflect", "wrap")
 

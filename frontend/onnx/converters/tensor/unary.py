@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 from xdsl.ir import SSAValue
 
-from xrelay.dialects.relay.structure.weights import Array
+from xrelay.frontend.onnx.converters.definition import Array, NodeView, converts
 from xrelay.frontend.onnx.converters.shared.elementwise import converts_unary
-from xrelay.frontend.onnx.node import NodeView, constant_value
-from xrelay.frontend.onnx.registry import converts
+from xrelay.frontend.onnx.node import constant_value
 
 for _op_type in ("Abs", "Exp", "Log", "Sigmoid", "Sqrt", "Tanh"):
     converts_unary(_op_type, _op_type.lower())

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from xdsl.ir import SSAValue
 
-from xrelay.frontend.onnx.node import NodeView
-from xrelay.frontend.onnx.registry import converts
+from xrelay.frontend.onnx.converters.definition import NodeView, converts
 
 
 @converts("MaxRoiPool", attributes=("pooled_shape", "spatial_scale"))
