@@ -362,7 +362,7 @@ class ScatterOp(BodyOp):
 
     @property
     def apart(self) -> tuple[BlockArgument, ...]:
-        """The variables that are by themselves an index: points that differ in one update different elements."""
+        """The variables that are an index without arithmetic: points that differ in one update different elements."""
         return tuple(variable for variable in self.spatial_vars if variable in self.indices)
 
     def verify_(self) -> None:

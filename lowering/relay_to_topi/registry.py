@@ -64,7 +64,7 @@ def implements(
     priority: int = DEFAULT_PRIORITY,
     condition: Callable[[Operation], str | None] = always,
 ) -> Callable[[Build], Build]:
-    """Decorator: register an implementation of a relay op."""
+    """Decorator: registers an implementation of a relay op."""
     register = STRATEGIES.register(op, name, priority=priority, condition=condition)
 
     def decorate(build: Build) -> Build:

@@ -30,7 +30,7 @@ def _rows_are_short(op: Operation) -> str | None:
     shape = shape_of_type(op.data.type)
     axes = op.reduced_axes(len(shape))
     if len(shape) - 1 not in axes:
-        return "elements lie side by side along an axis that stays"
+        return "elements are contiguous along an axis that stays"
     count = prod(extent if isinstance(extent, int) else 1 for extent in (shape[axis] for axis in axes))
     return f"{count} elements are folded" if count < LONG_ROW else None
 

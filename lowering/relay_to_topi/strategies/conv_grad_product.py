@@ -38,7 +38,7 @@ def _no_product(op: Operation) -> str | None:
     if filters // factors.groups < _FEW_FILTERS:
         return f"a group has {filters // factors.groups} filters"
     columns = prod(points) * channels * prod(gradient.sizes)
-    return f"{columns} elements would be laid out" if columns > _MANY_COLUMNS else None
+    return f"{columns} elements would be copied" if columns > _MANY_COLUMNS else None
 
 
 @into_single

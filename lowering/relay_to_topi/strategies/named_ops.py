@@ -75,7 +75,7 @@ def _blocks_differ(op: ConvOp, wanted: str) -> str | None:
         return f"axes are not in the order {image}, {filters}: {data}, {weight}, {result}"
     blocks = [str(layout)[len(image) :] for layout in (data, weight, result)]
     if not blocks[0] or not blocks[2] or blocks[1] != wanted or weight.factor("O") != result.factor("C"):
-        return f"channels are not blocked alike: {data}, {weight}, {result}"
+        return f"the channel blocks differ: {data}, {weight}, {result}"
     return None
 
 

@@ -33,7 +33,7 @@ def _does_not_fold(op: Operation) -> str | None:
     if not 0 < count <= FEW:
         return f"{count} elements are kept"
     neighbours = prod(extent if isinstance(extent, int) else LANES for extent in shape[axis + 1 :])
-    return f"{neighbours} rows are neighbours in memory" if neighbours < LANES else None
+    return f"{neighbours} rows are adjacent in memory" if neighbours < LANES else None
 
 
 @implements(TopKOp, "topk.fold", priority=11, condition=_does_not_fold)
