@@ -8,6 +8,7 @@ the loops that do not change it.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import defaultdict, deque
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -37,7 +38,7 @@ from xrelay.passes.loop.nest_edits import (
     take_body,
     take_branch,
 )
-from xrelay.passes.loop.nest_queries import box_of, enclosing_loops, linear_in
+from xrelay.passes.loop.nest_queries import box_of, enclosing_loops, is_made_outside, is_nonnegative, linear_in
 
 MAX_PARTS: Final = 9
 """The largest number of parts of a loop; each part copies the body."""
@@ -67,6 +68,8 @@ class LoopSplitConditionsPass(XRelayPass):
     }                                             }
                                                 }
     ```
+
+    With a dynamic extent `%n`, conditions such as `%o * 14 + %w < %n` are decided by a proof for all sizes.
 
     Left unchanged are conditions that differ between lanes or are in no unrolled loop, loops that would be cut into
     more than nine parts, and nests with more than two conditions.
@@ -119,23 +122,53 @@ def _cut(loop: ForOp, names: Names, known: _LimitsOf) -> list[ForOp]:
     if loop.kind is not LoopKind.UNROLLED or extent is None or extent < 2 or loop.parent is None:
         return []
     tests = ops_of(loop, CmpiOp)
-    queried = [
-        limits for test in tests if (limits := known[test]) and any(loop.index in limit.operands for limit in limits)
-    ]
+    queried = {
+        test: limits
+        for test in tests
+        if (limits := known[test]) and any(loop.index in limit.operands for limit in limits)
+    }
     if not queried:
         return []
-    ranges = [zip(*(_ranges(limit, loop, extent) for limit in each), strict=True) for each in dict.fromkeys(queried)]
-    answers = list(zip(*(map(combined_answer, each) for each in ranges), strict=True))
+    answers = {limits: _answers(limits, loop, extent) for limits in queried.values()}
     parts: list[tuple[int, int]] = []
-    for answer, run in groupby(range(extent), answers.__getitem__):
+    for each, run in groupby(range(extent), lambda iteration: [found[iteration] for found in answers.values()]):
         iterations = list(run)
-        open_ones = [(each, each + 1) for each in iterations]
-        parts += open_ones if None in answer else [(iterations[0], iterations[-1] + 1)]
-    if not 1 < len(parts) <= MAX_PARTS:
+        open_ones = [(iteration, iteration + 1) for iteration in iterations]
+        parts += open_ones if None in each else [(iterations[0], iterations[-1] + 1)]
+    if len(parts) > MAX_PARTS:
         return []
     for test in tests:
         known.pop(test, None)
-    return _part(loop, parts, names)
+    return _part(loop, parts, [answers.get(queried.get(test, ())) for test in tests], names)
+
+
+def _answers(limits: Limits, loop: ForOp, extent: int) -> list[bool | None]:
+    """The result of a comparison in each iteration, from ranges, and from proofs about extents that are values."""
+    ranges = [_ranges(limit, loop, extent) for limit in limits]
+    answers = list(map(combined_answer, zip(*ranges, strict=True)))
+    undecided = [iteration for iteration, answer in enumerate(answers) if answer is None]
+    if not undecided or not any(map(is_made_outside, limits[0].operands + limits[-1].operands)):
+        return answers
+    for limit in limits:
+        undecided = _positive_in(limit, loop, undecided)
+    return [True if iteration in undecided else answer for iteration, answer in enumerate(answers)]
+
+
+def _positive_in(limit: ValueMap, loop: ForOp, iterations: Sequence[int]) -> Sequence[int]:
+    """The iterations, of an ascending sequence, in which an expression is proven to be positive.
+
+    A linear expression is positive from an iteration on, or up to one, so few iterations need a proof.
+    """
+    step, _ = linear_in(limit, loop.index)
+
+    def is_positive(iteration: int) -> bool:
+        return is_nonnegative(limit.substitute({loop.index: ValueMap.constant(iteration)}).plus(-1))
+
+    if step == 0:
+        return iterations if not iterations or is_positive(iterations[0]) else ()
+    if step < 0:
+        return iterations[: bisect_left(iterations, True, key=lambda each: not is_positive(each))]
+    return iterations[bisect_left(iterations, True, key=is_positive) :]
 
 
 def _ranges(limit: ValueMap, loop: ForOp, extent: int) -> list[Interval | None]:
@@ -148,13 +181,21 @@ def _ranges(limit: ValueMap, loop: ForOp, extent: int) -> list[Interval | None]:
     return [(known[0] + step * iteration, known[1] + step * iteration) for iteration in range(extent)]
 
 
-def _part(loop: ForOp, parts: Sequence[tuple[int, int]], names: Names) -> list[ForOp]:
-    """Replaces a loop by its parts, inlining parts of one iteration; returns the loops inside the copies."""
+def _part(
+    loop: ForOp, parts: Sequence[tuple[int, int]], answers: Sequence[Sequence[bool | None] | None], names: Names
+) -> list[ForOp]:
+    """Replaces a loop by its parts, inlining parts of one iteration; returns the loops inside the copies.
+
+    `answers` has the results of each comparison in `loop` by iteration, or None if it is not queried.
+    """
     assert loop.parent is not None
     inside: list[ForOp] = []
     others = [copy(loop) for _ in parts[1:]]
     loop.parent.insert_ops_after(others, loop)
     for part, (first, end) in zip((loop, *others), parts, strict=True):
+        for test, found in zip(ops_of(part, CmpiOp), answers, strict=True):
+            if found is not None and (answer := found[first]) is not None:
+                _replace_by_constant([test], answer=answer)
         if part is not loop:
             names.rename_nested(part, "part")
             inside += [each for each in ops_of(part, ForOp) if each is not part]

@@ -52,7 +52,7 @@ def _tile(draft: ScheduleDraft, product: ProductView, consumer: BlockOp) -> None
     depthwise = product.is_depthwise
     rows = product.extent(Role.BATCH) * product.extent(Role.PLANES) * product.extent(Role.ROWS)
     tile = choose_tile(
-        product.extent(Role.COLUMNS),
+        _columns(draft, product),
         product.extent(Role.CHANNELS),
         draft.target.vector_registers,
         height=product.extent(Role.ROWS) if not depthwise else 1,
@@ -74,6 +74,17 @@ def _tile(draft: ScheduleDraft, product: ProductView, consumer: BlockOp) -> None
         f"{tile.positions * tile.blocks * vectors_per_block} accumulators of {draft.target.vector_registers} "
         f"registers, expected at {tile.efficiency:.0%} of the peak"
     )
+
+
+def _columns(draft: ScheduleDraft, product: ProductView) -> int:
+    """Returns the columns to choose a tile for: those of a row, but few if a depthwise row has a dynamic length."""
+    loop, columns = product.loop(Role.COLUMNS), product.extent(Role.COLUMNS)
+    is_dynamic = loop is not None and draft.is_dynamic(loop)
+    return min(columns, DYNAMIC_COLUMNS) if is_dynamic and product.is_depthwise else columns
+
+
+DYNAMIC_COLUMNS = 12
+"""The columns of a depthwise tile in a row of dynamic length: enough sums in registers, and a short partial tile."""
 
 
 MIN_PRODUCTS = 4

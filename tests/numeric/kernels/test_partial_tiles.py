@@ -60,3 +60,23 @@ def test_lanes_of_a_padded_depthwise_convolution() -> None:
         windows = np.lib.stride_tricks.sliding_window_view(np.pad(x, ((0, 0), (0, 0), (2, 2))), 5, axis=2)
         expected = np.einsum("bcnk,ck->bcn", windows, w[:, 0])
         np.testing.assert_allclose(model(x)[0], expected, rtol=1e-3, atol=1e-3)
+
+
+@pytest.mark.parametrize("stride", [1, 2])
+def test_columns_of_a_padded_depthwise_convolution_in_blocks(stride: int) -> None:
+    rng = np.random.default_rng(3)
+    w = rng.standard_normal((16, 1, 3, 3), np.float32)
+    text = f"""
+    func.func @main(%x: tensor<1x16x?x?xf32, #relay.dims<h, w>>) -> !relay.incomplete {{
+      %w = relay.constant dense<"0x{w.tobytes().hex().upper()}"> : tensor<16x1x3x3xf32>
+      %c = relay.nn.conv2d(%x, %w) {{padding = [1, 1, 1, 1], strides = [{stride}, {stride}], groups = 16}}
+        : (tensor<1x16x?x?xf32, #relay.dims<h, w>>, tensor<16x1x3x3xf32>) -> !relay.incomplete
+      func.return %c : !relay.incomplete
+    }}"""
+    model = xrelay.compile(xrelay.parse(text), threads=1, cache=False)
+    for n in (*range(1, 29), 37):
+        x = rng.standard_normal((1, 16, 3, n), np.float32)
+        padded = np.pad(x, ((0, 0), (0, 0), (1, 1), (1, 1)))
+        windows = np.lib.stride_tricks.sliding_window_view(padded, (3, 3), axis=(2, 3))[:, :, ::stride, ::stride]
+        expected = np.einsum("bcnmyx,cyx->bcnm", windows, w[:, 0])
+        np.testing.assert_allclose(model(x)[0], expected, rtol=1e-3, atol=1e-3)

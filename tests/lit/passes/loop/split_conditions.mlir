@@ -236,3 +236,47 @@ func.func @contracted(%x: memref<?x4xui8> {loop.extents = array<i64: 0>}, %w: me
   }
   func.return
 }
+
+// -----
+
+// A row of dynamic length: in full tiles, only the first column may be before the image, and only the last after it.
+// CHECK-LABEL: func.func private @dynamic
+// CHECK:         loop.for "k" %k to 3 {
+// CHECK:           arith.cmpi ult
+// CHECK:           loop.load %x[%o * 4 + %k - 1]
+// CHECK-NEXT:      scf.yield
+// CHECK:           loop.for "w_part" %w to 2 unrolled {
+// CHECK-NOT:         arith.cmpi
+// CHECK:             loop.load %x[%o * 4 + %w + 1 + %k - 1]
+// CHECK-NEXT:        loop.load %out[%o * 4 + %w + 1]
+// CHECK:           arith.cmpi ult
+// CHECK:           loop.load %x[%o * 4 + 3 + %k - 1]
+// CHECK-NEXT:      scf.yield
+func.func private @dynamic(%x: memref<?xf32> {loop.extents = array<i64: 0>},
+                           %out: memref<?xf32> {loop.extents = array<i64: 0>}, %n: index) attributes {loop.kernel} {
+  %four = arith.constant 4 : index
+  %full = arith.divui %n, %four : index
+  %c0 = arith.constant 0.0 : f32
+  %minus = arith.constant -1 : index
+  loop.for "o" %o to %full {
+    loop.for "k" %k to 3 {
+      loop.for "w" %w to 4 unrolled {
+        %start = arith.muli %o, %four : index
+        %at = arith.addi %start, %w : index
+        %s = arith.addi %at, %k : index
+        %c = arith.addi %s, %minus : index
+        %column = arith.cmpi ult, %c, %n : index
+        %v = scf.if %column -> (f32) {
+          %e = loop.load %x[%o * 4 + %w + %k - 1] : memref<?xf32>
+          scf.yield %e : f32
+        } else {
+          scf.yield %c0 : f32
+        }
+        %y = loop.load %out[%o * 4 + %w] : memref<?xf32>
+        %t = arith.addf %y, %v : f32
+        loop.store %t, %out[%o * 4 + %w] : memref<?xf32>
+      }
+    }
+  }
+  func.return
+}
