@@ -27,10 +27,12 @@ LOWERINGS: dict[str, str] = {
         "xrelay.lowering.to_llvm.convert_scf_parallel_to_calls:ConvertScfParallelToCallsPass"
     ),
     "memref-hoist-allocations": "xrelay.lowering.to_llvm.memref_hoist_allocations:MemrefHoistAllocationsPass",
-    "arith-guard-division": "xrelay.lowering.to_llvm.arith_guard_division:ArithGuardDivisionPass",
-    "arith-expand-half": "xrelay.lowering.to_llvm.arith_expand_half:ArithExpandHalfPass",
-    "vector-expand-dot-products": "xrelay.lowering.to_llvm.vector_expand_dot_products:VectorExpandDotProductsPass",
-    "math-expand": "xrelay.lowering.to_llvm.math_expand:MathExpandPass",
+    "arith-guard-division": "xrelay.lowering.to_llvm.expansions.arith_guard_division:ArithGuardDivisionPass",
+    "arith-expand-half": "xrelay.lowering.to_llvm.expansions.arith_expand_half:ArithExpandHalfPass",
+    "vector-expand-dot-products": (
+        "xrelay.lowering.to_llvm.expansions.vector_expand_dot_products:VectorExpandDotProductsPass"
+    ),
+    "math-expand": "xrelay.lowering.to_llvm.expansions.math_expand:MathExpandPass",
     "convert-scf-to-llvm": "xrelay.lowering.to_llvm.convert_scf_to_llvm:ConvertScfToLLVMPass",
     "convert-scf-to-branches": "xrelay.lowering.to_llvm.convert_scf_to_branches:ConvertScfToBranchesPass",
     "convert-memref-to-llvm": "xrelay.lowering.to_llvm.convert_memref_to_llvm:ConvertMemrefToLLVMPass",

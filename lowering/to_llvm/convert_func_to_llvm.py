@@ -60,7 +60,7 @@ from xrelay.lowering.loop_to_scf.graph_function import CANCELLED, POLL
 from xrelay.lowering.loop_to_scf.lists import LIST_FUNCTIONS
 from xrelay.lowering.to_llvm import ops
 from xrelay.lowering.to_llvm.entry import add_entries
-from xrelay.lowering.to_llvm.expansions import is_always_inline
+from xrelay.lowering.to_llvm.expansions.inlined_ops import is_always_inline
 from xrelay.lowering.to_llvm.failures import (
     KernelNumbers,
     check_status,

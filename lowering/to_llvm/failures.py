@@ -35,7 +35,7 @@ from xrelay.index_algebra.requirement import LHS, RHS, AtLeast, Broadcasts, Equa
 from xrelay.lowering.loop_to_scf.checked_index import RECORD_INDEX
 from xrelay.lowering.loop_to_scf.graph_function import CANCELLED
 from xrelay.lowering.to_llvm.convert_scf_parallel_to_calls import PARALLEL_FOR
-from xrelay.lowering.to_llvm.expansions import is_always_inline
+from xrelay.lowering.to_llvm.expansions.inlined_ops import is_always_inline
 from xrelay.lowering.to_llvm.ops import constant
 
 UNSPECIFIED = 1

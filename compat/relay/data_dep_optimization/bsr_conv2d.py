@@ -19,9 +19,9 @@ from xrelay.relay.data_dep_optimization.weights import (
 )
 from xrelay.relay.expr import Expr
 from xrelay.relay.function import Function
-from xrelay.relay.passes.conv2d_to_sparse import conv2d_to_sparse
-from xrelay.relay.passes.conv2d_to_sparse2 import RelayConv2dToSparse2Pass
-from xrelay.relay.passes.sparse_weights import weight_matrix, why_no_sparse_conv2d
+from xrelay.relay.passes.sparse.conv2d_to_sparse import conv2d_to_sparse
+from xrelay.relay.passes.sparse.conv2d_to_sparse2 import RelayConv2dToSparse2Pass
+from xrelay.relay.passes.sparse.sparse_weights import weight_matrix, why_no_sparse_conv2d
 
 
 def process_params(

@@ -17,8 +17,8 @@ from xrelay.relay.data_dep_optimization.weights import (
 )
 from xrelay.relay.expr import Expr
 from xrelay.relay.function import Function
-from xrelay.relay.passes.dense_to_sparse import dense_to_sparse
-from xrelay.relay.passes.sparse_weights import why_no_sparse_dense
+from xrelay.relay.passes.sparse.dense_to_sparse import dense_to_sparse
+from xrelay.relay.passes.sparse.sparse_weights import why_no_sparse_dense
 
 
 def process_params(

@@ -5,8 +5,8 @@ from __future__ import annotations
 from xrelay.relay.data_dep_optimization.weights import Params, array_of, module_of, rewritten, without
 from xrelay.relay.expr import Expr
 from xrelay.relay.function import Function
-from xrelay.relay.passes.simplify_fc_transpose import simplify_transposes, transposed_parameters
-from xrelay.relay.passes.sparse_weights import free_functions
+from xrelay.relay.passes.sparse.simplify_fc_transpose import simplify_transposes, transposed_parameters
+from xrelay.relay.passes.sparse.sparse_weights import free_functions
 
 
 def search_fc_transpose(expr: Expr) -> list[str]:

@@ -16,7 +16,7 @@ from xrelay.passes.types.infer_type import infer_types
 from xrelay.relay.expr import Expr
 from xrelay.relay.function import Function
 from xrelay.relay.module import IRModule
-from xrelay.relay.passes.sparse_weights import Parameters, free_functions, to_blocks
+from xrelay.relay.passes.sparse.sparse_weights import Parameters, free_functions, to_blocks
 
 LayerT = TypeVar("LayerT", bound=RelayOp)
 

@@ -14,7 +14,7 @@ from xrelay.dialects.loop.signature import PLAN
 from xrelay.dialects.shared.op_lists import all_ops, ops_of
 from xrelay.lowering.emit_llvm import emit_llvm_ir
 from xrelay.lowering.loop_to_scf.checked_index import RECORD_INDEX
-from xrelay.lowering.to_llvm.expansions import is_always_inline
+from xrelay.lowering.to_llvm.expansions.inlined_ops import is_always_inline
 from xrelay.lowering.to_llvm.ops import EXTERNAL
 from xrelay.lowering.to_llvm.ops import function as llvm_function
 from xrelay.lowering.to_llvm.runtime_functions import BUFFER_FUNCTIONS, SCRATCH_FUNCTIONS

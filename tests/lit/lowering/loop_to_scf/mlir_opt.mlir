@@ -7,9 +7,9 @@
 // RUN: xrelay-opt %S/graph_function.mlir -p convert-loop-to-scf | %mlir_opt --allow-unregistered-dialect
 // RUN: xrelay-opt %S/graph_function.mlir -p convert-loop-to-scf,convert-scf-to-branches,convert-memref-to-llvm,convert-arith-to-llvm,convert-cf-to-llvm,convert-func-to-llvm | %mlir_opt --allow-unregistered-dialect
 // RUN: xrelay-opt %S/dot_products.mlir -p convert-loop-to-scf | %mlir_opt | filecheck %s --check-prefix DOT
-// RUN: xrelay-opt %S/../to_llvm/vector_expand_dot_products.mlir -p vector-expand-dot-products | %mlir_opt
-// RUN: xrelay-opt %S/../to_llvm/vector_expand_dot_products.mlir -p 'vector-expand-dot-products{instruction=vpdpbusd}' | %mlir_opt | filecheck %s --check-prefix VNNI
-// RUN: xrelay-opt %S/../to_llvm/vector_expand_dot_products.mlir -p 'vector-expand-dot-products{instruction=pmaddwd}' | %mlir_opt
+// RUN: xrelay-opt %S/../to_llvm/expansions/vector_expand_dot_products.mlir -p vector-expand-dot-products | %mlir_opt
+// RUN: xrelay-opt %S/../to_llvm/expansions/vector_expand_dot_products.mlir -p 'vector-expand-dot-products{instruction=vpdpbusd}' | %mlir_opt | filecheck %s --check-prefix VNNI
+// RUN: xrelay-opt %S/../to_llvm/expansions/vector_expand_dot_products.mlir -p 'vector-expand-dot-products{instruction=pmaddwd}' | %mlir_opt
 // RUN: xrelay-opt %S/sort.mlir -p loop-lower-blocks,convert-loop-to-scf | %mlir_opt | filecheck %s --check-prefix SORT
 // RUN: xrelay-opt %S/../../passes/loop/lower_blocks.mlir --split-input-file -p loop-lower-blocks,convert-loop-to-scf | %mlir_opt --split-input-file
 // RUN: xrelay-opt %S/../../passes/loop/plan_memory.mlir --split-input-file -p loop-plan-memory,convert-loop-to-scf | %mlir_opt --split-input-file

@@ -34,7 +34,7 @@ from xdsl.ir import SSAValue
 from xrelay.dialects.relay.ops.nn.dense import DenseOp
 from xrelay.dialects.relay.ops.nn.sparse import SparseDenseOp
 from xrelay.passes.infra.xrelay_pass import XRelayPass, reassociates
-from xrelay.relay.passes.sparse_weights import make_sparse, sizes_by_name, why_no_sparse_dense
+from xrelay.relay.passes.sparse.sparse_weights import make_sparse, sizes_by_name, why_no_sparse_dense
 
 
 @dataclass(frozen=True)

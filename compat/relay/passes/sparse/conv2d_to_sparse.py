@@ -35,7 +35,7 @@ from xdsl.ir import SSAValue
 from xrelay.dialects.relay.ops.nn.conv import Conv2DOp
 from xrelay.dialects.relay.ops.nn.sparse import SparseConv2dOp
 from xrelay.passes.infra.xrelay_pass import XRelayPass, reassociates
-from xrelay.relay.passes.sparse_weights import make_sparse, require_layout, sizes_by_name, why_no_sparse_conv2d
+from xrelay.relay.passes.sparse.sparse_weights import make_sparse, require_layout, sizes_by_name, why_no_sparse_conv2d
 
 
 @dataclass(frozen=True)

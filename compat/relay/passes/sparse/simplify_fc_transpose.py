@@ -38,7 +38,7 @@ from xrelay.passes.graph.remarks import Remarks, report
 from xrelay.passes.graph.rewriting import owner_of
 from xrelay.passes.infra.verify import walk_ops
 from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
-from xrelay.relay.passes.sparse_weights import Parameters, free_functions
+from xrelay.relay.passes.sparse.sparse_weights import Parameters, free_functions
 
 
 @dataclass(frozen=True)

@@ -37,7 +37,7 @@ from xrelay.passes.graph.remarks import Remarks, report
 from xrelay.passes.graph.rewriting import Emitter, constant_of
 from xrelay.passes.infra.verify import walk_ops
 from xrelay.passes.infra.xrelay_pass import XRelayPass, reassociates
-from xrelay.relay.passes.sparse_weights import require_layout, to_blocks, weight_matrix, why_no_sparse_conv2d
+from xrelay.relay.passes.sparse.sparse_weights import require_layout, to_blocks, weight_matrix, why_no_sparse_conv2d
 
 
 @dataclass(frozen=True)

@@ -47,7 +47,7 @@ from xrelay.dialects.upstream.arith_extras import (
     with_element,
 )
 from xrelay.lowering.arithmetic import Number
-from xrelay.lowering.to_llvm.expansions import InlinedOps, number
+from xrelay.lowering.to_llvm.expansions.inlined_ops import InlinedOps, number
 from xrelay.lowering.to_llvm.ops import type_suffix
 from xrelay.passes.infra.conversion import AnyPattern, ConversionPattern, ConversionRewriter, apply_conversion
 from xrelay.passes.infra.xrelay_pass import XRelayPass, reassociates

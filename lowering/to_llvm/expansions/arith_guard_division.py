@@ -42,7 +42,7 @@ from xrelay.dialects.shared.is_attribute import is_attribute
 from xrelay.dialects.shared.op_lists import ops_of
 from xrelay.dialects.upstream.arith_extras import IndexCastOp, element_type, with_element
 from xrelay.lowering.arithmetic import Arithmetic, Number
-from xrelay.lowering.to_llvm.expansions import is_always_inline
+from xrelay.lowering.to_llvm.expansions.inlined_ops import is_always_inline
 from xrelay.lowering.to_llvm.ops import number_attribute
 from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
 

@@ -1,0 +1,1 @@
+"""Passes of Relay that replace weights by sparse ones."""
