@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 from xdsl.dialects import scf
 from xdsl.ir.affine import AffineConstantExpr
@@ -10,7 +11,7 @@ from xdsl.ir.affine import AffineConstantExpr
 from xrelay.dialects.loop import BlockOp, IterKind, LoadOp, RowOp, ValueMap
 from xrelay.dialects.loop.extents import expression_of, extents_of, in_loop_indices
 from xrelay.dialects.loop.for_op import MAX_LANES
-from xrelay.dialects.loop.schedule import Cut, Fuse, Parallelize, Reorder, Split, Unroll, Vectorize
+from xrelay.dialects.loop.schedule import Cut, DisableUnroll, Fuse, Parallelize, Reorder, Split, Unroll, Vectorize
 from xrelay.dialects.shared.op_lists import all_ops, ops_in, ops_of
 from xrelay.dialects.upstream.arith_extras import CmpiOp
 from xrelay.lowering.topi_to_loop.schedules.kernel_view import (
@@ -216,6 +217,16 @@ def vectorize_fold(draft: ScheduleDraft, name: str, spatial: Sequence[str], redu
     return True
 
 
+MAX_UNROLLED_TERMS: Final = 99
+"""The number of terms up to which LLVM unrolls a loop before it would vectorise it."""
+
+
+def keep_rolled(draft: ScheduleDraft, row: str, lanes: int) -> None:
+    """Keeps LLVM from unrolling a loop over few vectors of terms, which would become a chain of scalars."""
+    if not draft.is_dynamic(row) and 2 * lanes <= draft.extent(row) <= MAX_UNROLLED_TERMS:
+        draft.do(DisableUnroll(row))
+
+
 def _fuse_terms(draft: ScheduleDraft, name: str, reduction: Sequence[str]) -> None:
     """Fuses the reduction loops over terms that are contiguous in memory.
 
@@ -230,6 +241,7 @@ def _fuse_terms(draft: ScheduleDraft, name: str, reduction: Sequence[str]) -> No
             break
         draft.because(f"{fused}: terms contiguous")
         row = fused
+    keep_rolled(draft, row, draft.lanes(draft.block(name)))
 
 
 def _side_by_side(block: BlockOp, outer: str, inner: str) -> bool:

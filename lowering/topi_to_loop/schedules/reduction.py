@@ -16,6 +16,7 @@ from xrelay.dialects.topi.named.pool import Pool1dOp, Pool2dOp, Pool3dOp
 from xrelay.dialects.topi.shapes import bit_width
 from xrelay.lowering.topi_to_loop.schedules.common_steps import (
     MAX_UNROLLED_VECTORS,
+    keep_rolled,
     parallelize_outer,
     schedule_remaining,
     vectorize_fold,
@@ -103,6 +104,8 @@ def fold_at_consumer(draft: ScheduleDraft, name: str) -> bool:
     tile = [loop for loop in spatial if draft.extent(loop) > 1]
     if tile:
         vectorize_fold(draft, name, tile, reduction)
+    elif reduction:
+        keep_rolled(draft, reduction[-1], draft.lanes(draft.block(name)))
     vectorize_row(draft, loops[-1], draft.lanes(consumer))
     parallelize_outer(draft, loops[:-1], work)
     draft.because(f"{name} accumulates in registers at {at}")

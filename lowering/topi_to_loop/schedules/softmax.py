@@ -7,6 +7,7 @@ from xrelay.dialects.loop.schedule import ComputeAt
 from xrelay.dialects.shared.op_lists import ops_of
 from xrelay.dialects.topi.named.softmax import SoftmaxOp
 from xrelay.lowering.topi_to_loop.schedules.common_steps import (
+    keep_rolled,
     parallelize_outer,
     schedule_remaining,
     vectorize_fold,
@@ -74,8 +75,9 @@ def _compute_rows(draft: ScheduleDraft, last: str, rows: list[str]) -> None:
         block = draft.block(name)
         tile = [loop for loop in spatial[name] if loop not in rows and draft.extent(loop) > 1]
         if not tile:
-            continue
-        if block.is_reduction:
+            for row in reduction[name][-1:]:
+                keep_rolled(draft, row, draft.lanes(block))
+        elif block.is_reduction:
             vectorize_fold(draft, name, tile, reduction[name])
         else:
             vectorize_row(draft, tile[-1], draft.lanes(block))

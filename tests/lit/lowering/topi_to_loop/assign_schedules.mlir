@@ -180,6 +180,18 @@ func.func private @transpose_tiled(%x: tensor<100x80xf32>) -> tensor<80x100xf32>
   func.return %r : tensor<80x100xf32>
 }
 
+// LLVM would unroll the sum of three vectors to a chain of scalars.
+// CHECK-LABEL: func.func private @short_rows
+// CHECK-SAME: disable_unroll("s_k")
+func.func private @short_rows(%x: tensor<64x49xf32>) -> tensor<64xf32> attributes {relay.primitive} {
+  %s = topi.compute "s" [%i : 64] reduce [%k : 49] init [%acc = 0.0 : f32] : tensor<64xf32> {
+    %a = topi.read %x[%i, %k] : tensor<64x49xf32>
+    %t = arith.addf %acc, %a : f32
+    topi.yield %t : f32
+  }
+  func.return %s : tensor<64xf32>
+}
+
 // The mirrored ends of a row are cut off, so that the rest has lanes.
 // CHECK-LABEL: func.func private @mirrored
 // CHECK-SAME: cut("i", first = 2, last = 1), split("i", 16, names = ["i_o", "i_v"]), vectorize("i_v")
