@@ -98,10 +98,17 @@ class Number:
         return self * factor + summand
 
     def polynomial(self, coefficients: Sequence[float]) -> Number:
-        """Returns `c0 + c1 x + c2 x² + …` by Horner's rule."""
-        result = self.like(coefficients[-1])
-        for coefficient in reversed(coefficients[:-1]):
-            result = result.multiply_add(self, coefficient)
+        """Returns `c0 + c1 x + c2 x² + …` as `(c0 + c1 x) + x² ((c2 + c3 x) + …)`.
+
+        This takes one product more than Horner's rule, and half as many steps that wait for one another.
+        """
+        square = self * self
+        result: Number | None = None
+        for first in range((len(coefficients) - 1) // 2 * 2, -1, -2):
+            constant, *linear = coefficients[first : first + 2]
+            pair = self.like(linear[0]).multiply_add(self, constant) if linear else self.like(constant)
+            result = pair if result is None else result.multiply_add(square, pair)
+        assert result is not None, "there is a coefficient"
         return result
 
     def absolute(self) -> Number:

@@ -182,9 +182,9 @@ class ExpandExp(ConversionPattern[math.ExpOp]):
         format_ = _format(op)
         low, high = format_.exp_limits
         tail, exponent = _exp_parts(_at_least(_at_most(number(op.operand, rewriter), high), low), format_)
-        mantissa = tail + 1.0
         half = exponent >> 1
-        result = mantissa * _power_of_two(half, format_) * _power_of_two(exponent - half, format_)
+        power = _power_of_two(half, format_)
+        result = tail.multiply_add(power, power) * _power_of_two(exponent - half, format_)
         rewriter.replace(op, [result.value])
         return None
 
