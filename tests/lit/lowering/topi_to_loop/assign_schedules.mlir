@@ -182,7 +182,7 @@ func.func private @transpose_tiled(%x: tensor<100x80xf32>) -> tensor<80x100xf32>
 
 // LLVM would unroll the sum of three vectors to a chain of scalars.
 // CHECK-LABEL: func.func private @short_rows
-// CHECK-SAME: disable_unroll("s_k")
+// CHECK-SAME: disable_unroll("k")
 func.func private @short_rows(%x: tensor<64x49xf32>) -> tensor<64xf32> attributes {relay.primitive} {
   %s = topi.compute "s" [%i : 64] reduce [%k : 49] init [%acc = 0.0 : f32] : tensor<64xf32> {
     %a = topi.read %x[%i, %k] : tensor<64x49xf32>
