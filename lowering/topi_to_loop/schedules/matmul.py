@@ -34,7 +34,7 @@ from xrelay.lowering.topi_to_loop.schedules.kernel_view import (
     memref_type,
     points,
 )
-from xrelay.lowering.topi_to_loop.schedules.reduction import consumer_of, fold_at_consumer
+from xrelay.lowering.topi_to_loop.schedules.reduction import consumer_of, fold_at_consumer, share_terms
 from xrelay.lowering.topi_to_loop.schedules.register_tile import (
     RegisterTile,
     around_tile,
@@ -71,10 +71,13 @@ def schedule_dense(draft: ScheduleDraft) -> bool:
             f"blocks of {product.packed_columns} columns are too few for lanes; lanes run along the terms of a sum"
         )
         fold_at_consumer(draft, product.name)
-    elif (consumer := consumer_of(draft, product.name)) is not None:
+    else:
         weight = product.factors_along(Role.COLUMNS)[0]
         product, shared = rows_from_stack(product, shared_stacks(product, weight))
-        tile_matrix_product(draft, product, consumer, lanes, shared=shared)
+        product, shared, has_parts = _with_parts(draft, product, shared, lanes)
+        consumer = consumer_of(draft, product.name, read_elsewhere=has_parts)
+        if consumer is not None:
+            tile_matrix_product(draft, product, consumer, lanes, shared=shared)
     schedule_remaining(draft)
     return True
 
@@ -154,6 +157,7 @@ def schedule_plain_product(draft: ScheduleDraft, product: ProductView) -> None:
         draft.because(f"the right operand is transposed, for {rows} rows only; lanes run along the terms of a sum")
         fold_at_consumer(draft, product.name)
         return
+    product, shared, has_parts = _with_parts(draft, product, shared, lanes)
     _straighten_left(draft, product)
     panel = None
     if transposed:
@@ -162,9 +166,27 @@ def schedule_plain_product(draft: ScheduleDraft, product: ProductView) -> None:
     elif rows >= MIN_ROWS_PACKED and _lies_far_apart(draft, product, load, lanes):
         panel = _copied(draft, product, load, -1)
         draft.because("the right operand is large: the columns of a tile are copied side by side")
-    consumer = consumer_of(draft, product.name)
+    consumer = consumer_of(draft, product.name, read_elsewhere=has_parts)
     if consumer is not None:
         tile_matrix_product(draft, product, consumer, lanes, shared=shared, panel=panel)
+
+
+def _with_parts(
+    draft: ScheduleDraft, product: ProductView, shared: list[int], lanes: int
+) -> tuple[ProductView, list[int], bool]:
+    """Splits the sums of a product into parts if it has fewer register tiles than threads.
+
+    Returns the product, the updated `shared`, and whether there are parts. Their axis is a new first variable.
+    """
+    tile = _choose(draft, product, lanes)
+    rows, columns = product.extent(Role.ROWS), -(-product.extent(Role.COLUMNS) // lanes)
+    matrix = {product.positions.get(Role.ROWS), product.positions[Role.COLUMNS]}
+    stacks = expected_product(product.block.extents[p] for p in product.block.spatial if p not in matrix)
+    tiles = stacks * -(-rows // tile.columns) * -(-columns // tile.blocks)
+    if not share_terms(draft, product.name, tiles):
+        return product, shared, False
+    positions = {role: position + 1 for role, position in product.positions.items()}
+    return ProductView(product.block, positions), [position + 1 for position in shared], True
 
 
 def _straighten_left(draft: ScheduleDraft, product: ProductView) -> None:

@@ -8,10 +8,12 @@ from __future__ import annotations
 from math import prod
 from typing import Final
 
+from xdsl.dialects import arith
 from xdsl.dialects.builtin import AnyFloat
+from xdsl.dialects.utils import FastMathFlag
 
 from xrelay.dialects.loop import BlockOp, ForOp, IterKind, SchedulePrimitive
-from xrelay.dialects.loop.schedule import CacheWrite, ComputeAt, PartialSums, Split
+from xrelay.dialects.loop.schedule import CacheWrite, ComputeAt, PartialSums, Rfactor, Split
 from xrelay.dialects.topi.named.pool import Pool1dOp, Pool2dOp, Pool3dOp
 from xrelay.dialects.topi.shapes import bit_width
 from xrelay.lowering.topi_to_loop.schedules.common_steps import (
@@ -24,6 +26,7 @@ from xrelay.lowering.topi_to_loop.schedules.common_steps import (
 )
 from xrelay.lowering.topi_to_loop.schedules.kernel_view import (
     came_from,
+    expected,
     folded_loops,
     loops_of_kind,
     memref_type,
@@ -41,6 +44,7 @@ from xrelay.lowering.topi_to_loop.schedules.ordered import (
 )
 from xrelay.lowering.topi_to_loop.schedules.schedule_draft import ScheduleDraft
 from xrelay.passes.loop.nest_queries import enclosing_loops, reduces_over
+from xrelay.passes.loop.primitives.accumulators import updates_of
 
 
 def schedule_reductions(draft: ScheduleDraft) -> bool:
@@ -86,7 +90,8 @@ def consumer_of(draft: ScheduleDraft, name: str, *, read_elsewhere: bool = False
 
 def fold_at_consumer(draft: ScheduleDraft, name: str) -> bool:
     """Computes a reduction at the rows of its consumer with local accumulators; returns whether that was possible."""
-    consumer = consumer_of(draft, name)
+    has_parts = share_terms(draft, name, _pieces(draft, draft.block(name)))
+    consumer = consumer_of(draft, name, read_elsewhere=has_parts)
     if consumer is None:
         return False
     if is_walk(draft.block(name)):
@@ -95,6 +100,8 @@ def fold_at_consumer(draft: ScheduleDraft, name: str) -> bool:
     work = points(draft.block(name))
     if not loops:
         return False
+    if has_parts and len(loops) == 1:
+        return _fold_parts(draft, name, consumer, loops[0], work)
     if len(loops) == 1 or draft.is_dynamic(loops[-1]):
         loops = [*loops[:-1], *_split_row(draft, consumer, loops[-1])]
     at, block = loops[-2], draft.block(name)
@@ -110,6 +117,68 @@ def fold_at_consumer(draft: ScheduleDraft, name: str) -> bool:
     parallelize_outer(draft, loops[:-1], work)
     draft.because(f"{name} accumulates in registers at {at}")
     draft.mark_done(name, consumer.block_name)
+    return True
+
+
+def _fold_parts(draft: ScheduleDraft, name: str, consumer: BlockOp, parts: str, work: int) -> bool:
+    """Computes the parts of a single result; returns whether that was possible."""
+    if draft.attempt(ComputeAt(name, parts)) is not None:
+        return False
+    parallelize_outer(draft, [parts], work)
+    draft.mark_done(name, consumer.block_name)
+    return True
+
+
+def _pieces(draft: ScheduleDraft, block: BlockOp) -> int:
+    """Returns the number of pieces of rows of the results of `block`, which threads can share."""
+    extents = [expected(block.extents[position]) for position in block.spatial] or [1]
+    return prod(extents[:-1]) * -(-extents[-1] // (draft.lanes(block) * MAX_UNROLLED_VECTORS))
+
+
+MAX_PARTS: Final = 32
+"""The maximum number of parts of a reduction, which balances uneven threads."""
+
+PART_WORK: Final = 1 << 18
+"""The minimum number of terms in a part: in lanes they take about 20 microseconds, the time of waking a thread."""
+
+
+def share_terms(draft: ScheduleDraft, name: str, pieces: int) -> bool:
+    """Makes a long reduction compute parts that threads can share, if its results have fewer `pieces` than threads.
+
+    ```
+    for k in 10000000: acc += X[k]   →   for k_shares in 32: for k in 312500: P[k_shares] += X[…]
+                                         for k_shares in 32: acc += P[k_shares]
+    ```
+
+    Returns whether there are parts. A loop whose extent is a value, or has no divisor of this size, is not split. Sums
+    of floats are split if their order is free.
+    """
+    block, threads = draft.block(name), draft.target.threads
+    most = min(MAX_PARTS, points(block) // PART_WORK)
+    if threads < 2 or pieces >= threads or most < 2 or not _is_regrouped(block):
+        return False
+    for loop in folded_loops(block):
+        extent = 1 if draft.is_dynamic(loop) else draft.extent(loop)
+        parts = next((number for number in range(most, 1, -1) if extent % number == 0), None)
+        if parts is None:
+            continue
+        axis = f"{loop}_shares" if parts < extent else loop
+        steps = [Split(loop, extent // parts, names=(axis, loop))] if parts < extent else []
+        trial = ScheduleDraft(draft.kernel, draft.target)
+        if all(trial.attempt(step) is None for step in (*steps, Rfactor(name, axis))):
+            draft.do(*steps, Rfactor(name, axis))
+            draft.because(f"{name} has {parts} parts along {loop}")
+            return True
+    return False
+
+
+def _is_regrouped(block: BlockOp) -> bool:
+    """Whether the terms of a block may be combined in any order, with equal results or by a flag of each operation."""
+    for each in updates_of(block) or []:
+        flags = each.combine.properties.get("fastmath")
+        exact = isinstance(each.combine, arith.MaximumfOp | arith.MinimumfOp) or not isinstance(each.element, AnyFloat)
+        if not exact and not (isinstance(flags, arith.FastMathFlagsAttr) and FastMathFlag.REASSOC in flags.data):
+            return False
     return True
 
 

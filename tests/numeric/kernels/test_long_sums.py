@@ -64,9 +64,48 @@ CASES = {
 @pytest.mark.parametrize("target", ["cpu -mcpu=x86-64", None])
 @pytest.mark.parametrize("name", CASES)
 def test_sums_of_many_terms(name: str, target: str | None) -> None:
-    case = CASES[name]
+    check(CASES[name], target)
+
+
+def check(case: Case, target: str | None) -> None:
     variables = [relay.var(f"x{number}", shape=shape) for number, shape in enumerate(case.shapes)]
     inputs = [values(*shape) for shape in case.shapes]
     module = relay.Module.from_expr(relay.Function(variables, case.build(variables)))
     (found,) = compile(module, target=target, cache=False, threads=2).run(inputs)
     np.testing.assert_allclose(found, case.reference([x.astype(np.float64) for x in inputs]), rtol=3e-6)
+
+
+SHARED = 1 << 20
+SHARED_CASES = {
+    "sum": Case([(SHARED,)], lambda v: relay.sum(v[0]), lambda x: x[0].sum()),
+    "maximum": Case([(SHARED,)], lambda v: relay.max(v[0]), lambda x: x[0].max()),
+    "mean": Case([(1024, 1024)], lambda v: relay.mean(v[0]), lambda x: x[0].mean()),
+    "rows": Case([(5, SHARED)], lambda v: relay.sum(v[0], axis=1), lambda x: x[0].sum(1)),
+    "columns": Case([(SHARED, 5)], lambda v: relay.sum(v[0], axis=0), lambda x: x[0].sum(0)),
+    "epilogue": Case(
+        [(2, SHARED)], lambda v: relay.sqrt(relay.sum(v[0] * v[0], axis=1)), lambda x: np.sqrt((x[0] ** 2).sum(1))
+    ),
+    "matmul": Case(
+        [(3, 1 << 16), (1 << 16, 8)], lambda v: relay.nn.matmul(v[0], v[1]), lambda x: x[0] @ x[1]
+    ),
+    "single element": Case(
+        [(1, SHARED), (SHARED, 1)], lambda v: relay.nn.matmul(v[0], v[1]), lambda x: x[0] @ x[1]
+    ),
+    "stack": Case(
+        [(2, 1, 1 << 18), (2, 1 << 18, 8)],
+        lambda v: relay.nn.batch_matmul(v[0], v[1], transpose_b=False),
+        lambda x: x[0] @ x[1],
+    ),
+    "packed weight and epilogue": Case(
+        [(7, TERMS - 29)],
+        lambda v: relay.nn.relu(relay.nn.matmul(v[0], relay.const(WEIGHT[: TERMS - 29])) + relay.const(BIAS)),
+        lambda x: np.maximum(x[0] @ WEIGHT[: TERMS - 29].astype(np.float64) + BIAS, 0),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.grid(2)
+@pytest.mark.parametrize("target", ["cpu -mcpu=x86-64", None])
+@pytest.mark.parametrize("name", SHARED_CASES)
+def test_threads_share_the_terms_of_few_results(name: str, target: str | None) -> None:
+    check(SHARED_CASES[name], target)
