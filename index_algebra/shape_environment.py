@@ -58,7 +58,7 @@ class DimFacts:
         return other
 
     def assume(self, requirement: Requirement) -> None:
-        """Assume `requirement` and its consequences; raises `ContradictionError` if it cannot hold."""
+        """Assumes `requirement` and its consequences; raises `ContradictionError` if it cannot hold."""
         pending = [requirement]
         while pending:
             fact = pending.pop()
@@ -73,7 +73,7 @@ class DimFacts:
             self._ranks.setdefault(name, len(self._ranks))
 
     def _assume(self, fact: Requirement, pending: list[Requirement]) -> bool:
-        """Process `fact` and append its consequences to `pending`; returns whether it can hold."""
+        """Processes `fact` and appends its consequences to `pending`; returns whether it can hold."""
         match fact:
             case Equal():
                 return self._assume_equal(fact, pending)
@@ -169,7 +169,7 @@ class DimFacts:
     def _bound(
         self, atom: Atom, coefficient: int, constant: int, fact: Requirement, pending: list[Requirement]
     ) -> bool:
-        """Assume that `coefficient * atom + constant` is 0 or more, where `coefficient` is 1 or -1."""
+        """Assumes that `coefficient * atom + constant` is 0 or more, where `coefficient` is 1 or -1."""
         low, high = self.knowledge.bound(atom)
         if coefficient > 0:
             low = -constant if low is None else max(low, -constant)
@@ -179,7 +179,7 @@ class DimFacts:
         return self._tightened(atom, fact, pending)
 
     def _tightened(self, atom: Atom, fact: Requirement, pending: list[Requirement]) -> bool:
-        """Round the interval of `atom` to its residue; returns whether the interval is not empty."""
+        """Rounds the interval of `atom` to its residue; returns whether the interval is not empty."""
         self.knowledge.tighten(atom)
         low, high = self.knowledge.bound(atom)
         if low is not None and low == high:

@@ -203,7 +203,7 @@ def call_definition(node: NodeView, opset: int) -> list[SSAValue | None]:
 
 
 def _call(node: NodeView, function: onnx.FunctionProto, opsets: Mapping[str, int]) -> list[SSAValue | None]:
-    """Inline `function` at `node`; `opsets` are the opsets of domains that it does not import."""
+    """Inlines `function` at `node`; `opsets` are the opsets of domains that it does not import."""
     graph, name = node.graph, f"{function.domain}::{function.name}:{function.overload}"
     if name in graph.calls:
         raise node.error(f"the function {function.name!r} calls itself", help="ONNX has no recursive functions")

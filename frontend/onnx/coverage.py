@@ -60,7 +60,7 @@ class OpCoverage:
         return sum(map(len, self.refused.values()))
 
     def refuse(self, reason: str, name: str) -> None:
-        """Count a refused node."""
+        """Counts a refused node."""
         self.refused.setdefault(reason, []).append(name)
 
 
@@ -107,7 +107,7 @@ class _Survey:
         return GraphBuilder(Block(), graph, self._location, opsets, self._functions)
 
     def _visit(self, graph: GraphBuilder) -> list[GraphBuilder]:
-        """Count the nodes of a graph; returns the graphs of their bodies and called functions, each function once."""
+        """Counts the nodes of a graph; returns the graphs of their bodies and called functions, each function once."""
         further: list[GraphBuilder] = []
         for number, proto in enumerate(graph.nodes):
             node = NodeView(proto, graph)
@@ -138,7 +138,7 @@ class _Survey:
         return self._ops.setdefault(key, OpCoverage(*key))
 
     def refuse_what_fails(self, imported: ModelImport) -> None:
-        """Count the nodes of the main graph that passed the examination but failed to convert."""
+        """Counts the nodes of the main graph that passed the examination but failed to convert."""
         for number, error in imported.problems.items():
             node = NodeView(self._graph.nodes[number], self._graph)
             op = self._op(node)

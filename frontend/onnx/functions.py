@@ -59,7 +59,7 @@ class ModelFunctions:
         return self._functions.get((node.domain, node.op_type, node.overload))
 
     def count(self, function: onnx.FunctionProto) -> bool:
-        """Count the nodes of a call; returns whether the total so far, and that of this call, is within the limit."""
+        """Counts the nodes of a call; returns whether the total so far, and that of this call, is within the limit."""
         self._nodes += len(function.node)
         return self._nodes <= MOST_NODES and self._total(function) <= MOST_NODES
 

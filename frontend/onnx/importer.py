@@ -173,7 +173,7 @@ class ModelImport:
 
 
 def _warn_of_newer(opsets: Mapping[str, int], location: str) -> None:
-    """Warn if the opset is newer than onnx knows; its operators are read as in the newest known opset."""
+    """Warns of an opset that onnx does not support yet; its operators are read as in the newest supported one."""
     given, newest = max(opsets.get("", 0), opsets.get("ai.onnx", 0)), onnx.defs.onnx_opset_version()
     if given > newest:
         _LOG.warning(

@@ -52,7 +52,7 @@ class FileBytes:
 
 @contextmanager
 def opened(path: Path, *, follow: bool = True) -> Generator[FileBytes]:
-    """Open a regular file for reading; without `follow`, a link is refused.
+    """Opens a regular file for reading; without `follow`, a link is refused.
 
     The file is read instead of mapped, since truncation of a mapped file ends the process. Raises `OSError` if there is
     no such file, and at the end `EOFError` if the file changed meanwhile.

@@ -326,7 +326,7 @@ class NodeView:
     def emit_filled(self, element: Array, shape: Sequence[int], suffix: str) -> SSAValue:
         """Adds a constant of `shape` filled with `element`; raises an error if it would be too large.
 
-        The array is a broadcast of one element in memory, since a few bytes of a model may ask for gigabytes.
+        The array is a broadcast of one element in memory, since a few bytes of a model may request gigabytes.
         """
         self.require_size(shape, element.itemsize)
         return self.emit_constant(np.broadcast_to(element.reshape(()), tuple(shape)), suffix)

@@ -60,7 +60,7 @@ class Uses:
         self._left: Counter[str] | None = None
 
     def forget(self, node: onnx.NodeProto) -> None:
-        """Subtract the reads of `node`, which is converted next."""
+        """Subtracts the reads of `node`, which is converted next."""
         if self._left is None:
             self._converted += 1
         else:

@@ -308,7 +308,7 @@ def pad(w: IntegerWriter) -> QuantizedValue:
 
 
 def require_order(data: Quantized) -> None:
-    """Require that a greater integer represents a greater number."""
+    """Requires that a greater integer represents a greater number."""
     scale = known_array(data.steps.scale)
     if scale is None or not (scale > 0).all():
         raise NoIntegerFormError("its scales may not be positive")

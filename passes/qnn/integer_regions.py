@@ -154,7 +154,7 @@ class IntegerRegions:
         return _written(op, rule, found, goal, reads, rounds_constants=self._rounds_constants)
 
     def _refuse(self, op: QuantizeOp, refusal: Refusal, *, hard_fail: bool) -> None:
-        """Record, or raise, the reason why a region stays in floats."""
+        """Records, or raises, the reason why a region stays in floats."""
         if hard_fail and not refusal.is_boundary:
             raise PassError(
                 f"{NAME}: {refusal.message}, so the operand of {op.name} stays float",

@@ -261,7 +261,7 @@ class IntegerWriter:
 
 
 def require_headroom(count: float, *operands: Quantized) -> None:
-    """Require that a sum of `count` products of distances fits into 32 bits."""
+    """Requires that a sum of `count` products of distances fits into 32 bits."""
     most = count
     for data in operands:
         most *= data.greatest_distance

@@ -353,6 +353,6 @@ def _turned(w: IntegerWriter, data: Quantized) -> Quantized:
 
 
 def _require_depth(left: Quantized, right: Quantized) -> None:
-    """Require that the sums fit into 32 bits."""
+    """Requires that the sums fit into 32 bits."""
     depth = shape_of(right.value.type)[-1]
     require_headroom(depth if isinstance(depth, int) else float("inf"), left, right)

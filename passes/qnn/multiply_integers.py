@@ -1,8 +1,8 @@
 """`qnn-multiply-integers`: multiplies the integers of dequantised factors, and scales the sums.
 
 A convolution or matrix product of dequantised bytes and a dequantised constant weight, possibly transposed, becomes a
-product of the bytes with sums in i32, which are multiplied by both scales. Models that other frameworks have quantised
-dequantise the factors of each product; but CPUs multiply four bytes in the time of one float, and a weight of bytes
+product of the bytes with sums in i32, which are multiplied by both scales. Models quantised by other frameworks
+dequantise the factors of each product, but CPUs multiply four bytes in the time of one float, and a weight of bytes
 needs a quarter of the memory. Unlike `relay-fake-quantization-to-integer`, the pass needs no quantisation after the
 product, and all other ops stay floats. The pass re-associates: the integer sums are exact, and only their product with
 the scales is rounded.
@@ -51,7 +51,7 @@ from xrelay.passes.relay.narrow_products import Product, WideError, narrow
 
 @dataclass(frozen=True)
 class QnnMultiplyIntegersPass(XRelayPass):
-    """Multiply the integers of dequantised factors; see the module's docstring."""
+    """Multiplies the integers of dequantised factors; see the module's docstring."""
 
     name = "qnn-multiply-integers"
     numerics = reassociates("sums of products are exact and scaled once")

@@ -381,7 +381,7 @@ class QuantizationPoints:
         return self._in_bytes(op, [(made, index) for index in range(len(made.operands))], State.OPEN)
 
     def _in_bytes(self, op: RelayOp, places: Sequence[tuple[Operation, int]], state: State) -> State | str:
-        """Round the values at `places` unless they have 8 bits; returns the state of the result, or a refusal."""
+        """Rounds the values at `places` unless they have 8 bits; returns the state of the result, or a refusal."""
         found: list[Point] = []
         for reader, index in places:
             value = reader.operands[index]

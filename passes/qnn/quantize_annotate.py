@@ -72,7 +72,7 @@ INPUT_DTYPES, WEIGHT_DTYPES = ("int8", "uint8"), ("int8",)
 
 @dataclass(frozen=True)
 class RelayQuantizeAnnotatePass(XRelayPass):
-    """Round the operands of convolutions and matrix products to 8 bits; see the module's docstring."""
+    """Rounds the operands of convolutions and matrix products to 8 bits; see the module's docstring."""
 
     name = NAME
     numerics = quantises("the operands of products are rounded to 8 bits")

@@ -62,7 +62,7 @@ from xrelay.relay.byoc.hooks import DEFAULT, is_taken
 
 @dataclass(frozen=True)
 class RelayAnnotateTargetPass(XRelayPass):
-    """Annotate the ops that external compilers support; see the module's docstring. Exact."""
+    """Annotates the ops that external compilers support; see the module's docstring. Exact."""
 
     name = "relay-annotate-target"
     numerics = EXACT
@@ -77,14 +77,14 @@ class RelayAnnotateTargetPass(XRelayPass):
     )
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Annotate the module in place."""
+        """Annotates the module in place."""
         annotate_targets(op, self.targets, include_non_call_ops=self.include_non_call_ops, ops=self.ops)
 
 
 def annotate_targets(
     module: ModuleOp, targets: Sequence[str], *, include_non_call_ops: bool = True, ops: Sequence[str] = ()
 ) -> None:
-    """Annotate the ops that `targets` support, in the functions of `module` without an external compiler.
+    """Annotates the ops that `targets` support, in the functions of `module` without an external compiler.
 
     Raises `InputError` for an entry of `ops` that is not `compiler:operator`, `UnknownOpError` for an unknown operator.
     """
@@ -114,7 +114,7 @@ class _Annotator:
         """Op → the last `compiler_end` that was inserted after it."""
 
     def run(self, function: FuncOp) -> None:
-        """Annotate the ops of `function`, operands before users."""
+        """Annotates the ops of `function`, operands before users."""
         for op in list(walk_ops(function, _is_closed)):
             self._visit(op)
 
@@ -156,7 +156,7 @@ class _Annotator:
     # --- edges -----------------------------------------------------------------------------------------------------
 
     def _annotate(self, op: Operation, target: str | None) -> None:
-        """Annotate the edges into `op`, which is assigned to `target`, or to the compiler of all its operands."""
+        """Annotates the edges into `op`, which is assigned to `target`, or to the compiler of all its operands."""
         arguments = _arguments(op)
         if not arguments:
             self._assigned |= dict.fromkeys(op.results, DEFAULT if target is None else target)

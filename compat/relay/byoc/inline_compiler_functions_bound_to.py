@@ -47,7 +47,7 @@ PASS_NAME = "relay-inline-compiler-functions-bound-to"
 
 @dataclass(frozen=True)
 class RelayInlineCompilerFunctionsBoundToPass(XRelayPass):
-    """Inline the named functions for external compilers; see the module's docstring. Exact."""
+    """Inlines the named functions for external compilers; see the module's docstring. Exact."""
 
     name = PASS_NAME
     numerics = EXACT

@@ -32,7 +32,7 @@ from xrelay.relay.byoc.outline_compiler_functions import is_for
 
 @dataclass(frozen=True)
 class RelayMarkCompilerFunctionsAsExternPass(XRelayPass):
-    """Mark functions for external compilers as compiled elsewhere; see the module's docstring. Exact."""
+    """Marks functions for external compilers as compiled elsewhere; see the module's docstring. Exact."""
 
     name = "relay-mark-compiler-functions-as-extern"
     numerics = EXACT
@@ -40,7 +40,7 @@ class RelayMarkCompilerFunctionsAsExternPass(XRelayPass):
     compiler_filter: str = field(default="", metadata={"help": "the compiler of the functions (default: all)"})
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Mark functions in place."""
+        """Marks functions in place."""
         for function in functions_of(op).values():
             if is_for(function, self.compiler_filter):
                 form = function.attributes.get(FORM)

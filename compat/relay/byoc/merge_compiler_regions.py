@@ -133,7 +133,7 @@ class RegionMerger:
         self._bits[atom], self._barred[atom] = bits, barred
 
     def _split_circles(self) -> None:
-        """Revert the merges of regions that depend on each other.
+        """Reverts the merges of regions that depend on each other.
 
         The rule visits a region after all those it depends on; a region that is absorbed later adds its own
         dependencies.

@@ -60,7 +60,7 @@ PASS_NAME = "relay-outline-compiler-functions"
 
 @dataclass(frozen=True)
 class RelayOutlineCompilerFunctionsPass(XRelayPass):
-    """Outline closures for external compilers; see the module's docstring. Exact."""
+    """Outlines closures for external compilers; see the module's docstring. Exact."""
 
     name = PASS_NAME
     numerics = EXACT

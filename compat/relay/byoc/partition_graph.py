@@ -81,7 +81,7 @@ PASS_NAME = "relay-partition-graph"
 
 @dataclass(frozen=True)
 class RelayPartitionGraphPass(XRelayPass):
-    """Outline annotated regions into functions; see the module's docstring. Exact."""
+    """Outlines annotated regions into functions; see the module's docstring. Exact."""
 
     name = PASS_NAME
     numerics = EXACT
@@ -97,7 +97,7 @@ class RelayPartitionGraphPass(XRelayPass):
 
 
 def partition_graph(module: ModuleOp, mod_name: str = "default", *, bind_constants: bool = True) -> list[FuncOp]:
-    """Outline the annotated regions of `module` into functions at its end; returns the functions."""
+    """Outlines the annotated regions of `module` into functions at its end; returns the functions."""
     _flatten_ends_of_tuples(module)
     remove_annotations(module, DEFAULT)
     given = functions_of(module)

@@ -191,9 +191,10 @@ class CompiledModel:
     def specialize(self, shapes: Mapping[str, Sequence[int]]) -> None:
         """Compiles a version of the model for certain sizes, which runs with these sizes use from then on.
 
-        `shapes` are as in `compile`, and fix every named dimension: `{"data": (1, 3, 224, 224)}`, or, for a name,
-        equal minimum, maximum and typical size, `{"n": (8, 8, 8)}`. The version is kept, also in saved files. It is as
-        fast as a model that is compiled for the sizes, and results may differ from those of the open model by rounding.
+        `shapes` are as in `compile`, and fix every named dimension: `{"data": (1, 3, 224, 224)}`, or, for a name, equal
+        minimum, maximum and typical size, `{"n": (8, 8, 8)}`. The version is kept, also in saved files. It is as fast
+        as a model that is compiled for the sizes, and results may differ by rounding from those of the model for all
+        sizes.
 
         Raises the errors of `compile` for wrong names and for sizes that the model refuses. Raises `InputError` if the
         model has no named dimensions, returns functions, is from a saved file, or was compiled from bytes or an ONNX

@@ -168,7 +168,7 @@ def convert_upsample_image(node: NodeView) -> SSAValue:
 
 @converts("Upsample", since=7, until=8, attributes=("mode", "scales"))
 def convert_upsample_attribute(node: NodeView) -> SSAValue:
-    """Resize by factors in an attribute."""
+    """Resizes by factors in an attribute."""
     scales = node.attribute_floats("scales") or ()
     return _by_known_scales(node, _inner_rule(node), range(len(node.shape(0))), scales)
 
@@ -176,14 +176,14 @@ def convert_upsample_attribute(node: NodeView) -> SSAValue:
 @converts("Upsample", since=9, until=9, attributes=("mode",))
 @converts("Resize", since=10, until=10, attributes=("mode",))
 def convert_upsample_input(node: NodeView) -> SSAValue:
-    """Resize by factors in an input."""
+    """Resizes by factors in an input."""
     return _by_scales(node, _inner_rule(node), range(len(node.shape(0))), 1)
 
 
 @converts("Resize", since=11, until=17, attributes=_SINCE_11)
 @converts("Resize", since=18, attributes=_SINCE_18)
 def convert_resize(node: NodeView) -> SSAValue:
-    """Resize by sizes if present, else by scales."""
+    """Resizes by sizes if present, else by scales."""
     rank, rule = len(node.shape(0)), _rule_of(node)
     axes = known_axes(node, node.attribute_ints("axes", range(rank)) or range(rank), rank)
     given = [index for index in (2, 3) if node.optional_input(index) is not None and node.shape(index) != (0,)]
@@ -193,7 +193,7 @@ def convert_resize(node: NodeView) -> SSAValue:
 
 
 def _by_scales(node: NodeView, rule: _ResizeRule, axes: Sequence[int], index: int) -> SSAValue:
-    """Resize by the factors in an input."""
+    """Resizes by the factors in an input."""
     known = node.constant(index)
     if known is not None:
         return _by_known_scales(node, rule, axes, [float(scale) for scale in known.reshape(-1)])
@@ -209,7 +209,7 @@ def _by_scales(node: NodeView, rule: _ResizeRule, axes: Sequence[int], index: in
 
 
 def _by_known_scales(node: NodeView, rule: _ResizeRule, axes: Sequence[int], scales: Sequence[float]) -> SSAValue:
-    """Resize by known scales; extent times scale is rounded down."""
+    """Resizes by known scales; extent times scale is rounded down."""
     factors = [np.float32(scale) for scale in scales]
     if len(factors) != len(axes) or not all(isfinite(scale) and scale > 0 for scale in factors):
         raise node.error(f"scales {list(map(float, scales))} are not supported, only {len(axes)} positive numbers are")
@@ -250,7 +250,7 @@ def _scaled(node: NodeView, extent: Dim, scale: np.float32) -> Dim:
 
 
 def _by_sizes(node: NodeView, rule: _ResizeRule, axes: Sequence[int]) -> SSAValue:
-    """Resize to the sizes, or by one scale for all axes that stays within or reaches them."""
+    """Resizes to the sizes, or by one scale for all axes that stays within or reaches them."""
     if node.shape(3) != (len(axes),):
         raise node.error(f"{len(axes)} sizes are expected, found {node.input(3).type}")
     policy = node.attribute_string("keep_aspect_ratio_policy", "stretch", _POLICIES)
@@ -268,7 +268,7 @@ def _by_sizes(node: NodeView, rule: _ResizeRule, axes: Sequence[int]) -> SSAValu
 
 
 def _keeping_aspect(node: NodeView, rule: _ResizeRule, axes: Sequence[int], *, within: bool) -> SSAValue:
-    """Resize by the least or greatest scale of all sizes; extents times it are rounded to the nearest."""
+    """Resizes by the least or greatest scale of all sizes; extents times it are rounded to the nearest."""
     wanted, extents = node.known_ints(3), [each for axis in axes if isinstance(each := node.shape(0)[axis], int)]
     if wanted is not None and len(extents) == len(axes) and all(extents):
         choose = min if within else max

@@ -139,7 +139,7 @@ def _refuse_buffers(node: NodeView) -> None:
 
 
 def _require_ranks(node: NodeView) -> None:
-    """Require data of (batch, places, elements) and weights of one matrix."""
+    """Requires data of (batch, places, elements) and weights of one matrix."""
     node.require_rank(0, 3)
     node.require_rank(1, 2)
 

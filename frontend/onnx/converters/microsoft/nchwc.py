@@ -183,7 +183,7 @@ converts("GlobalMaxPool", domain=NCHWC)(convert_global_max_pool)
 
 @converts("Upsample", domain=NCHWC, attributes=("coordinate_transformation_mode", "mode", "scales"))
 def convert_blocked_upsample(node: NodeView) -> SSAValue:
-    """Resize by integer factors; mode "nearest" repeats elements."""
+    """Resizes by integer factors; mode "nearest" repeats elements."""
     factors = node.emit_constant(np.array(node.attribute_ints("scales") or (), np.float32), "scales")
     proto = onnx.NodeProto(name=node.name, op_type="Resize", output=node.proto.output)
     mode = node.attribute_string("mode", "nearest", ("nearest", "linear"))

@@ -168,7 +168,7 @@ def _axis(node: NodeView) -> int:
 
 
 def _require_each(node: NodeView, index: int) -> None:
-    """Require that input `index` has one number per index along the axis; before opset 13, one number in all."""
+    """Requires that input `index` has one number per index along the axis; before opset 13, one number in all."""
     if node.opset < 13:
         raise node.error(f"input #{index} of shape {shape_text(node.shape(index))}: one number is expected")
     data, own, axis = node.shape(0), node.shape(index), _axis(node)
