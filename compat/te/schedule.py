@@ -188,7 +188,7 @@ _ABSENT = {
     "prefetch": ("prefetch is not supported", None),
     "storage_align": ("every buffer is aligned to 64 bytes", None),
     "double_buffer": ("double buffering is not supported", None),
-    "set_scope": ("the scope depends on where the stage is computed", None),
+    "set_scope": ("the scope follows from the position of the stage", None),
     "set_store_predicate": ("stores of inexact splits are guarded", None),
     "env_threads": ("CPU targets have no thread axes", None),
 }

@@ -99,7 +99,7 @@ def _check_extents(kernel: func.FuncOp, arguments: Sequence[Value]) -> None:
         extents = extents_of(parameter) if isinstance(parameter.type, MemRefType) else ()
         for size, extent in zip(np.shape(given[parameter]), extents, strict=True):
             if isinstance(extent, SSAValue) and size != given[extent]:
-                problem = f"has {size} elements where its extent is {given[extent]}"
+                problem = f"has {size} elements along an axis of extent {given[extent]}"
                 raise InputError(f"argument {position} of @{name} {problem}")
 
 

@@ -205,7 +205,7 @@ def own_data(weight: Attribute) -> Array:
         return weight.data.array
     if isinstance(weight, DenseIntOrFPElementsAttr):
         return array_of(weight)
-    raise InterpreterError(f"weight {weight} holds no data", help="pass resolve_weight")
+    raise InterpreterError(f"weight {weight} has no data", help="pass resolve_weight")
 
 
 class _Runner:

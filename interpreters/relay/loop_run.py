@@ -91,7 +91,7 @@ class LoopRun:
             try:
                 return np.stack([cast(Array, each[index]) for each in self.stacks])
             except MemoryError as error:
-                text = f"{self.op.name}: {len(self.stacks)} stacked values need more memory than there is"
+                text = f"{self.op.name}: {len(self.stacks)} stacked values need more memory than is available"
                 raise InterpreterError(text, location=location_of(self.op)) from error
             except ValueError as error:
                 shapes = ", ".join(sorted({describe(each[index]) for each in self.stacks}))

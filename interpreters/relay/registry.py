@@ -78,7 +78,7 @@ def evaluate_op(op: Operation, operands: Sequence[Value]) -> Value:
     except (ValueError, TypeError, IndexError, OverflowError) as error:
         raise InterpreterError(f"{op.name}: {error}", location=location_of(op)) from error
     except MemoryError as error:
-        raise InterpreterError(f"{op.name} needs more memory than there is", location=location_of(op)) from error
+        raise InterpreterError(f"{op.name} needs more memory than is available", location=location_of(op)) from error
     if not matches(value, op.results[0].type):
         raise InterpreterError(
             f"{op.name} returned {describe(value)}, its type is {op.results[0].type}", location=location_of(op)

@@ -239,4 +239,4 @@ def _own(array: Array) -> Array:
     try:
         return array.copy()
     except MemoryError as error:
-        raise InterpreterError(f"a result of {array.nbytes} bytes needs more memory than there is") from error
+        raise InterpreterError(f"a result of {array.nbytes} bytes needs more memory than is available") from error

@@ -39,7 +39,7 @@ def weights_to_arguments(function: func.FuncOp) -> None:
         return
     if function.sym_name.data != "main":
         location = location_of(next(iter(first.values())))
-        raise LoweringError(f"@{function.sym_name.data} holds a 'loop.weight'; only @main may", location=location)
+        raise LoweringError(f"@{function.sym_name.data} contains a 'loop.weight'; only @main may", location=location)
     attrs = argument_attrs(function)
     end = next((n for n, attr in enumerate(attrs) if ARENA in attr), len(attrs) - len(dim_arguments(function)))
     _replace(function, _arguments(function, end, first))

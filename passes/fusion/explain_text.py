@@ -167,7 +167,7 @@ def hint_effect(block: ExplainedBlock, op: ExplainedOp) -> str | None:
     if len(wanted) == 1:
         return f'"{op.hint}" is {block.name(next(iter(wanted)))}, not the post-dominator; without effect'
     if wanted:
-        return f'"{op.hint}" is the name of {len(wanted)} ops, none of them the post-dominator; without effect'
+        return f'"{op.hint}" is the name of {len(wanted)} ops, but not of the post-dominator; no effect'
     names = sorted(block.ops[target].names) if target in block.ops else []
     close = did_you_mean(op.hint, names, "")
     return f'"{op.hint}" names no op of this function; without effect' + (f", {close}" if close else "")

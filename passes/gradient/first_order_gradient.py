@@ -321,7 +321,9 @@ def _captured(op: IfOp, active: set[SSAValue]) -> list[SSAValue]:
 def _no_rule(op: Operation) -> PassError:
     """Returns the error for an op without a gradient rule."""
     if is_call(op) or isinstance(op, InvokeOp):
-        return not_differentiable(op, "only calls that relay-inline can inline are, none of recursive functions")
+        return not_differentiable(
+            op, "only calls that relay-inline can inline are differentiable; it cannot inline recursive functions"
+        )
     return not_differentiable(op, "there is no rule for it")
 
 

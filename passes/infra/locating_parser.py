@@ -95,7 +95,7 @@ class LocatingParser(LiteralParser):
             else:
                 ops.append(self._parse_top_level_operation())
         if not ops:
-            self.raise_error("the text holds no operation", 0)
+            self.raise_error("the text contains no operation", 0)
         self._raise_undefined({})
         if len(ops) == 1 and isinstance(ops[0], ModuleOp):
             return ops[0]

@@ -140,7 +140,7 @@ def _flat(
             continue
         named: Mapping[str, str] = {} if group else pipelines()
         if item.name in named and item.parameters:
-            raise PassArgumentError(f"the pipeline {item.name!r} takes no options", help="give them to its passes")
+            raise PassArgumentError(f"the pipeline {item.name!r} takes no options", help="set them on its passes")
         if item.name not in named:
             raise unknown_name("pass", item.name, [*available, *named], "xrelay-opt --list-passes shows them all")
         result += _flat(named[item.name], whole, available, pipelines, anchor, item.name)
@@ -186,7 +186,7 @@ def refuse_repeated_options(text: str) -> None:
         for option in _OPTION.findall(options):
             known = option.replace("_", "-")
             if known in seen:
-                raise PassArgumentError(f"[{name}] option {known!r} is given twice", help="give it once")
+                raise PassArgumentError(f"[{name}] option {known!r} is given twice", help="set it once")
             seen.add(known)
 
 

@@ -213,8 +213,8 @@ def _use_error(op: Operation, operand: SSAValue) -> VerificationError:
     defined = location_of(owner) if isinstance(owner, Operation) else None
     where = f" (defined at {defined})" if defined is not None else ""
     return VerificationError(
-        f"{op.name} uses {name} where its definition{where} is not visible: "
-        "it comes later, lies in another region, or outside an isolated one",
+        f"{op.name} uses {name}, whose definition{where} is not visible: "
+        "it follows, is in another region, or is outside of an isolated region",
         location=location_of(op),
     )
 

@@ -277,7 +277,7 @@ _WRITTEN: Final[Mapping[str, tuple[Callable[[object], bool], str, Callable[[Any]
     ),
     "global_vars": (
         _is_global_vars,
-        "a list of functions of the module, as mod.get_global_var gives them",
+        "a list of functions of the module, as mod.get_global_var returns",
         lambda value: tuple(getattr(one, "name_hint", one) for one in value),
     ),
     "weight_shape": (

@@ -123,7 +123,7 @@ class ClosureCapturedOp(ClosureOp):
         self.require_closure(facts)
         index = self.index.value.data
         facts.require(index >= 0, "C2", f"the index of a captured value must not be negative, found {index}")
-        facts.require(isinstance(self.of, CAPTURED_TYPES), "C3", f"a closure holds no {self.of}")
+        facts.require(isinstance(self.of, CAPTURED_TYPES), "C3", f"a closure cannot contain {self.of}")
         return facts.with_new_extents(self.of)
 
     def evaluate(self, data: ClosureValue) -> Value:

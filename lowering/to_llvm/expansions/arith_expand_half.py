@@ -293,7 +293,7 @@ class ArithExpandHalfPass(XRelayPass):
     numerics = reassociates("fused sums of 16-bit numbers are rounded once, from f32")
 
     f16: bool = field(
-        default=False, metadata={"help": "expand conversions between f16 and f32, for CPUs that have none"}
+        default=False, metadata={"help": "expand conversions between f16 and f32, for CPUs without such instructions"}
     )
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:

@@ -54,12 +54,12 @@ def contract(kernel: func.FuncOp, step: Contract) -> None:
         raise refusal(step, subject, reason, f"split it by {DOT_TERMS} and contract the inner loop")
     if (count := static_extent(lanes, step)) > MAX_LANES:
         reason = f"it has {count} iterations, a vector at most {MAX_LANES} lanes"
-        raise refusal(step, f"loop {step.lanes!r}", reason, "split it, and take the inner loop")
+        raise refusal(step, f"loop {step.lanes!r}", reason, "split it, and contract the inner loop")
     check_serial(lanes, LoopKind.VECTORIZED, step, "contract serial loops")
     check_serial(loop, LoopKind.CONTRACTED, step, "contract serial loops")
     block = only_op(loop)
     if not isinstance(block, BlockOp):
-        raise refusal(step, subject, "it does not hold one block alone", "contract an innermost loop")
+        raise refusal(step, subject, "it does not contain exactly one block", "contract an innermost loop")
     if (problem := _problem(block, lanes, loop)) is not None:
         reason = f"block {block.block_name!r} {problem}"
         raise refusal(step, subject, reason, "vectorize the loop of lanes, or change the layout")

@@ -1,7 +1,7 @@
 // RUN: xrelay-opt %s --split-input-file --verify-diagnostics
 // RUN: not xrelay-opt %s --split-input-file 2>&1 | filecheck %s
 
-// CHECK: verify_diagnostics.mlir:7:3: error: arith.addi uses %b where its definition (defined at {{.*}}verify_diagnostics.mlir:8:3)
+// CHECK: verify_diagnostics.mlir:7:3: error: arith.addi uses %b, whose definition (defined at {{.*}}verify_diagnostics.mlir:8:3)
 func.func @use_before_definition(%a: i32) -> i32 {
   // expected-error@below {{arith.addi uses %b}}
   %c = arith.addi %b, %a : i32

@@ -120,11 +120,11 @@ def test_a_result_that_no_memory_holds() -> None:
     module = xrelay.parse(
         f"func.func @main(%x: tensor<{many}xi8>) -> tensor<{many}xi8> {{ func.return %x : tensor<{many}xi8> }}"
     )
-    with pytest.raises(InterpreterError, match=f"a result of {many} bytes needs more memory than there is"):
+    with pytest.raises(InterpreterError, match=f"a result of {many} bytes needs more memory than is available"):
         run_relay(module, [np.broadcast_to(np.int8(0), many)])
 
 
 def test_a_value_that_no_memory_holds() -> None:
     module = xrelay.parse(HUGE)
-    with pytest.raises(InterpreterError, match=r"relay\.zeros needs more memory than there is$"):
+    with pytest.raises(InterpreterError, match=r"relay\.zeros needs more memory than is available$"):
         xrelay.interpret(module, [])

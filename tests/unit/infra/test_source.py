@@ -97,7 +97,7 @@ ISOLATED = "func.func @f() { %%a = arith.negf %s : f32 func.return }"
         ('%a = "x', "f.mlir:1:6", "the string is not closed"),
         (r'%a = "x\q"', "f.mlir:1:6", "the string has an escape other than"),
         ("func.func private @f() -> !relay.nonsense", "f.mlir:1:", ""),
-        ("", "f.mlir:", "the text holds no operation"),
+        ("", "f.mlir:", "the text contains no operation"),
         ("func.func private @f() -> tensor<-3xf32>", "f.mlir:1:", ""),
         ("\x00", "f.mlir:1:", ""),
         ("func.func private @f() attributes {a = 99999999999999999999 : i8}", "f.mlir:1:", ""),

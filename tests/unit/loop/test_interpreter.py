@@ -160,7 +160,7 @@ def test_planned_graph_gets_its_arena():
 
 def test_errors_of_graphs():
     module = parse(GRAPH)
-    with pytest.raises(InterpreterError, match='weight "w" holds no data'):
+    with pytest.raises(InterpreterError, match='weight "w" has no data'):
         run_loop_module(module, "main", [np.zeros(4, np.float32)])
     with pytest.raises(InputError, match=r"input 0 of @main must be float32\[4\], got float32\[3\]"):
         run_loop_module(module, "main", [np.zeros(3, np.float32)], resolve)

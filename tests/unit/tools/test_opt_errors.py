@@ -127,7 +127,7 @@ def test_wrong_command_lines(arguments: list[str], message: str, net: str, capsy
         ),
         (
             "broken-dominance",
-            "error: [broken-dominance] the pass left an ill-formed module: relay.exp uses %a where its definition",
+            "error: [broken-dominance] the pass left an ill-formed module: relay.exp uses %a, whose definition",
         ),
         ("broken-recursion", "error: [broken-recursion] the program is nested too deeply"),
         ("FuseOps{max-depth=0}", "error: relay-fuse-ops: max-depth is 0, it must be at least 1"),
@@ -167,7 +167,7 @@ def test_a_package_that_announces_what_it_lacks(
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", ":1:1: error: the text holds no operation"),
+        ("", ":1:1: error: the text contains no operation"),
         ("func.func @f() { func.call @g() : () -> () func.return }", "error: '@g' could not be found in symbol table"),
         ("func.func @f(%x: tensor<-1xf32>) { func.return }", "bad.mlir:1:25: error: Expected shape type."),
         ("builtin.module {", "error:"),

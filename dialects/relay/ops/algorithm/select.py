@@ -270,7 +270,7 @@ class DynStridedSliceOp(RelayOp):
         if self.slice_mode.data == "size":
             return self._sized(data, numbers)
         if not strides.all():
-            raise InterpreterError(f"a stride of {strides.tolist()} is 0", help="give steps other than 0")
+            raise InterpreterError(f"a stride of {strides.tolist()} is 0", help="use steps other than 0")
         for axis, bounds in enumerate(numbers):
             data = np.take(data, np.arange(*slice(*bounds).indices(data.shape[axis])), axis)
         return data

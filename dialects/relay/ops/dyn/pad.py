@@ -102,7 +102,7 @@ class DynPadOp(RelayOp):
         for axis, (extent, (before, after)) in enumerate(zip(data.shape, pad_width.tolist(), strict=True)):
             if min(before, after) < 0:
                 raise InterpreterError(
-                    f"[{self.name} C2] axis {axis} is padded by {before} and {after}; none may be negative"
+                    f"[{self.name} C2] axis {axis} is padded by {before} and {after}; widths must not be negative"
                 )
             widest = max(before, after)
             most = {"constant": widest, "edge": widest if extent else 0, "reflect": max(0, extent - 1)}

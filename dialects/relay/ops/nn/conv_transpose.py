@@ -130,8 +130,8 @@ class PhaseAxis:
         after = needed - 1 + self.taps - extent - before
         if not isinstance(after, int):
             raise LoweringError(
-                f"data of extent {extent} become {result} elements; native code needs to know by how much that exceeds "
-                f"{axis.stride} * ({extent})",
+                f"data of extent {extent} become {result} elements; for native code the difference from "
+                f"{axis.stride} * ({extent}) must be a number",
                 help="fix the input shapes with shapes={…}",
             )
         self.window = WindowAxis(self.taps, before=before, after=max(0, after))

@@ -381,7 +381,7 @@ class ArangeOp(RelayOp):
         """Computes the number of elements exactly for integers, and in double precision for floats."""
         first, last, by = (bound.item() for bound in (start, stop, step))
         if by == 0 or not all(math.isfinite(bound) for bound in (first, last, by)):
-            raise InterpreterError(f"from {first} to {last} by {by} there is no number of elements")
+            raise InterpreterError(f"from {first} to {last} by {by} the number of elements is undefined")
         count = -((first - last) // by) if start.dtype.kind in "iu" else math.ceil((last - first) / by)
         places: Array = np.arange(max(int(count), 0), dtype=np.int64).astype(start.dtype)
         return np.asarray(start + places * step, start.dtype)

@@ -170,7 +170,7 @@ class ConcatenateOp(ConcatenatingOp):
         extents = [shape_of(field)[axis] for field in fields[:-1]]
         known = [extent for extent in extents if isinstance(extent, int)]
         if len(known) != len(extents):
-            raise not_differentiable(self, f"where its parts meet along axis {axis} is known only at run time")
+            raise not_differentiable(self, f"the extents of its parts along axis {axis} are known only at run time")
         return [build.op("split", of, indices_or_sections=list(accumulate(known)), axis=axis)]
 
 

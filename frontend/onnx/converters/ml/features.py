@@ -139,7 +139,7 @@ def convert_one_hot_encoder(node: NodeView) -> SSAValue:
     """A new last axis with 1 at the element's category; without `zeros`, an unknown element is an error at run time."""
     categories = node.attribute_ints("cats_int64s")
     if not categories:
-        raise node.unsupported("categories are strings, tensors hold numbers; encode the strings before the model")
+        raise node.unsupported("categories are strings, tensors contain numbers; encode the strings before the model")
     data = node.emit("cast", node.input(0), dtype="int64")
     place, is_known = find_keys(node, data, np.array(categories, np.int64))
     place = node.emit("where", is_known, place, node.scalar(len(categories), place))

@@ -43,7 +43,7 @@ def convert_label_encoder(node: NodeView) -> SSAValue:
 def _column(node: NodeView, name: str) -> Array:
     """The keys or the values."""
     if node.attribute_strings(f"{name}_strings"):
-        raise node.unsupported(f"the {name} are strings, tensors hold numbers; encode the strings before the model")
+        raise node.unsupported(f"the {name} are strings, tensors contain numbers; encode the strings before the model")
     tensor = node.attribute_tensor(f"{name}_tensor")
     if tensor is not None:
         return tensor.reshape(-1)

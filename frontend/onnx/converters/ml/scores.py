@@ -83,7 +83,7 @@ def class_labels(node: NodeView, ints: str, strings: str) -> list[int]:
     if texts and not numbers:
         if node.outputs[0]:
             raise node.unsupported(
-                f"labels of classes are strings ({texts[0]!r}, …), tensors hold numbers; train on class numbers, "
+                f"labels of classes are strings ({texts[0]!r}, …), tensors contain numbers; train on class numbers, "
                 f"or remove the output {node.outputs[0]!r} and take the largest score of each row"
             )
         return list(range(len(texts)))

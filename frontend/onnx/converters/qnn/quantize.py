@@ -38,7 +38,7 @@ from xrelay.frontend.onnx.converters.shared.carried_cast import carried_cast, ca
 from xrelay.frontend.onnx.signature import type_name
 
 _NARROW = tuple(map(np.dtype, ("int8", "uint8", "int16", "uint16")))
-_LIMITS = "integers of 2 and 4 bits and floats of 4 and 8 only where the model dequantises them"
+_LIMITS = "integers of 2 and 4 bits and floats of 4 and 8 bits only if the model dequantises them"
 
 
 @converts("QuantizeLinear", since=10, until=12, limits=_LIMITS)

@@ -17,7 +17,7 @@ from xrelay.frontend.onnx.converters.shared.carried_cast import carried_cast, ca
     "Cast",
     since=6,
     attributes=("to", "saturate", "round_mode"),
-    limits="no strings; to numbers of 2 and 4 bits and floats of 8 only where the model converts them back",
+    limits="no strings; to numbers of 2 and 4 bits and floats of 8 bits only if the model converts them back",
 )
 def convert_cast(node: NodeView) -> SSAValue:
     """`cast`, or `carried_cast` to a type that relay lacks; `saturate` applies to 8-bit floats only."""

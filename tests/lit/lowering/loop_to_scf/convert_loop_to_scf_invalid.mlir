@@ -36,7 +36,7 @@ func.func @call() {
 // -----
 
 func.func @kernel() {
-  // expected-error@+1 {{@kernel holds a 'loop.weight'; only @main may}}
+  // expected-error@+1 {{@kernel contains a 'loop.weight'; only @main may}}
   %w = loop.weight "w" : memref<4xf32>
   func.return
 }

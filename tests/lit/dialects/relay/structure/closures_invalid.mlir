@@ -41,7 +41,7 @@ func.func @captured_index(%f: !relay.closure) {
 // -----
 
 func.func @captured_type(%f: !relay.closure) {
-  // expected-error@below {{[relay.closure_captured C3] a closure holds no f32}}
+  // expected-error@below {{[relay.closure_captured C3] a closure cannot contain f32}}
   %y = relay.closure_captured(%f) {index = 0, of = f32} : (!relay.closure) -> !relay.incomplete
   func.return
 }
