@@ -45,17 +45,6 @@ func.func private @dense_of_far_rows(%x: tensor<128x1024xf32>, %w: tensor<192x10
   func.return %r : tensor<128x3072xf32>
 }
 
-// One register tile, but two threads: they share the terms.
-// CHECK-LABEL: func.func private @few_results
-// CHECK-SAME: split("k", 2500, names = ["k_shares", "k"]), rfactor("batch_matmul", "k_shares"), cache_write("batch_matmul")
-// CHECK-SAME: batch_matmul has 20 parts along k; parallel over 20 iterations of batch_matmul_write_0
-// AVX2-LABEL: func.func private @few_results
-// AVX2-NOT: rfactor
-func.func private @few_results(%x: tensor<1x8x50000xf32>, %y: tensor<1x50000x16xf32>) -> tensor<1x8x16xf32> {
-  %r = topi.batch_matmul(%x, %y) {transpose_b = false} : (tensor<1x8x50000xf32>, tensor<1x50000x16xf32>) -> tensor<1x8x16xf32>
-  func.return %r : tensor<1x8x16xf32>
-}
-
 // CHECK-LABEL: func.func private @dense_plain
 // CHECK-SAME: dense: the right operand is transposed, for 8 rows only; lanes run along the terms of a sum
 func.func private @dense_plain(%x: tensor<8x16xf32>, %w: tensor<32x16xf32>) -> tensor<8x32xf32> {
@@ -281,10 +270,13 @@ func.func private @strided_by_channel(%x: tensor<1x16x129xf32>, %w: tensor<16x1x
   func.return %r : tensor<1x16x64xf32>
 }
 
-// A sum of more than 2^16 terms is added in parts.
+// A sum of more than 2^16 terms is added in parts. Two threads share them, since there is one tile of results.
 // CHECK-LABEL: func.func private @long_sum
-// CHECK-SAME: split("k", 4000, names = ["k_parts", "k"]), partial_sums("batch_matmul", "k_parts")
-// CHECK-SAME: batch_matmul is split into partial sums
+// CHECK-SAME: split("k", 10000, names = ["k_shares", "k"]), rfactor("batch_matmul", "k_shares"), cache_write("batch_matmul")
+// CHECK-SAME: batch_matmul has 10 parts along k; parallel over 10 iterations of batch_matmul_write_0
+// AVX2-LABEL: func.func private @long_sum
+// AVX2-SAME: split("k", 4000, names = ["k_parts", "k"]), partial_sums("batch_matmul", "k_parts")
+// AVX2-SAME: batch_matmul is split into partial sums
 func.func private @long_sum(%x: tensor<4x100000xf32>, %y: tensor<100000x8xf32>) -> tensor<4x8xf32> {
   %r = topi.batch_matmul(%x, %y) : (tensor<4x100000xf32>, tensor<100000x8xf32>) -> tensor<4x8xf32>
   func.return %r : tensor<4x8xf32>
