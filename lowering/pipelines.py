@@ -55,11 +55,13 @@ OPTIMIZER: Final = frozenset({Phase.LIFTED, Phase.OPTIMIZED})
 """The phases of the graph optimiser. A `PassContext` enables or disables their passes."""
 
 
-def llvm_pipeline(*, converts_f16: bool = True, dot_products: tuple[str, int] | None = None) -> tuple[str, ...]:
+def llvm_pipeline(
+    *, converts_f16: bool = True, dot_products: tuple[str, int] | None = None, scalef: bool = False
+) -> tuple[str, ...]:
     """Returns the names of the passes, in order, for a CPU with or without instructions to convert f16.
 
     `dot_products` is the name of the CPU's instruction for sums of products of bytes, with the width in bits of its
-    longest vectors.
+    longest vectors. `scalef` is whether the CPU multiplies vectors of 512 bits by powers of two.
 
     Each pass also runs alone on a text; the program between two of them is valid upstream MLIR.
     """
@@ -69,7 +71,7 @@ def llvm_pipeline(*, converts_f16: bool = True, dot_products: tuple[str, int] | 
         "arith-guard-division",
         "arith-expand-half" if converts_f16 else "arith-expand-half{f16=true}",
         _expand_dot_products(dot_products),
-        "math-expand",
+        "math-expand{scalef=true}" if scalef else "math-expand",
         "convert-scf-to-llvm",
         "llvm-hoist-addresses",
         "llvm-recursion-to-frames",
@@ -116,6 +118,7 @@ def compile_stages(
     schedule_target: str = "",
     converts_f16: bool = True,
     dot_products: tuple[str, int] | None = None,
+    scalef: bool = False,
     entry: str = MAIN,
     decide: Decide | None = None,
 ) -> list[Stage]:
@@ -124,7 +127,8 @@ def compile_stages(
     `vector_lanes` is the number of f32 elements in a vector register of the target. `schedule_target` is the target in
     the form of `loop-assign-schedules{target=…}`, empty for the generic target. `converts_f16` is whether the target
     has conversion instructions between f16 and f32. `dot_products` is the name of the target's instruction for sums of
-    products of bytes, with the width in bits of its longest vectors. `entry` is the entry of the program that the later
+    products of bytes, with the width in bits of its longest vectors. `scalef` is whether the target multiplies vectors
+    of 512 bits by powers of two. `entry` is the entry of the program that the later
     stages process: `main`, or a function that `relay.callers` lists. `decide` enables or disables passes of the
     optimiser regardless of their level; without `relay-fuse-ops` every op is a kernel of its own. Raises `InputError`
     if `opt_level` is not between 0 and 3.
@@ -135,7 +139,7 @@ def compile_stages(
     assign = f'loop-assign-schedules{{target="{schedule_target}"}}' if schedule_target else "loop-assign-schedules"
     fuse, llvm = (
         f"relay-fuse-ops{{fuse-opt-level={fuse_level}}}",
-        llvm_pipeline(converts_f16=converts_f16, dot_products=dot_products),
+        llvm_pipeline(converts_f16=converts_f16, dot_products=dot_products, scalef=scalef),
     )
     return [
         Stage(phase, tuple(_chosen(phase, rows, opt_level, vector_lanes, entry, decide)))

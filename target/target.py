@@ -150,6 +150,11 @@ class Target:
                 return instruction, width
         return None
 
+    @property
+    def scalef(self) -> bool:
+        """Whether an instruction multiplies vectors of 512 bits by powers of two: `vscalefps` of AVX-512."""
+        return self.arch == "x86_64" and self._has("avx512f")
+
     def _has(self, *features: str) -> bool:
         """Whether code for the target may use all of these features."""
         own = set(self.code_features())

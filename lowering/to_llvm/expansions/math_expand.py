@@ -34,21 +34,22 @@ it (`expansions.InlinedOps`).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from math import factorial, pi
+from typing import cast
 
 from xdsl.context import Context
 from xdsl.dialects import llvm, math, scf, vector
 from xdsl.dialects.arith import ExtFOp, TruncFOp
-from xdsl.dialects.builtin import Float32Type, IntegerType, ModuleOp, VectorType, f32, f64, i1, i32, i64
+from xdsl.dialects.builtin import Float32Type, IntegerType, ModuleOp, VectorType, f32, f64, i1, i8, i16, i32, i64
 from xdsl.ir import Operation
 from xdsl.utils.hints import isa
 
 from xrelay.dialects.upstream.arith_extras import SIToFPOp, TruncIOp, element_type
 from xrelay.lowering.arithmetic import Number
 from xrelay.lowering.to_llvm.expansions.inlined_ops import InlinedOps, number
-from xrelay.lowering.to_llvm.ops import type_suffix
+from xrelay.lowering.to_llvm.ops import call_intrinsic, type_suffix
 from xrelay.passes.infra.conversion import AnyPattern, ConversionPattern, ConversionRewriter, apply_conversion
 from xrelay.passes.infra.xrelay_pass import XRelayPass, reassociates
 
@@ -171,17 +172,33 @@ LOG_ERFC = (
 """log(1 - erf x) on 0.9 ≤ x ≤ 4; the error of erf computed from it is 2e-9."""
 
 
+SCALEF = {
+    VectorType(f32, [16]): ("x86.avx512.mask.scalef.ps.512", i16),
+    VectorType(f64, [8]): ("x86.avx512.mask.scalef.pd.512", i8),
+}
+"""Maps types to the instruction of AVX-512 that multiplies floats by powers of two, and the type of its mask."""
+
+_CURRENT_ROUNDING = 4
+
+
 class ExpandExp(ConversionPattern[math.ExpOp]):
     """`math.exp %x` → `2ⁿ · p(r)`, where x = n ln 2 + r.
 
-    The multiplication by 2ⁿ takes two factors, since 2ⁿ may be denormal or too great.
+    The multiplication by 2ⁿ is one instruction with `scalef`. Otherwise it takes two factors, since 2ⁿ may be denormal
+    or too great. Both give the same bits.
     """
+
+    def __init__(self, *, scalef: bool):
+        self._scalef = scalef
 
     def rewrite(self, op: math.ExpOp, rewriter: ConversionRewriter) -> str | None:
         """Clamps the operand to the range beyond which the result is 0 or inf, and computes."""
         format_ = _format(op)
         low, high = format_.exp_limits
-        tail, exponent = _exp_parts(_at_least(_at_most(number(op.operand, rewriter), high), low), format_)
+        tail, n, exponent = _exp_parts(_at_least(_at_most(number(op.operand, rewriter), high), low), format_)
+        if self._scalef and op.result.type in SCALEF:
+            rewriter.replace(op, rewriter.insert(_scaled(tail + 1.0, n)))
+            return None
         half = exponent >> 1
         power = _power_of_two(half, format_)
         result = tail.multiply_add(power, power) * _power_of_two(exponent - half, format_)
@@ -222,7 +239,7 @@ class ExpandTanh(ConversionPattern[math.TanhOp]):
         """Computes h and its rounding error, and improves the quotient t by t = h + h t."""
         x, format_ = number(op.operand, rewriter), _format(op)
         double = _at_least(x.absolute() * -2.0, format_.tanh_limit)
-        tail, exponent = _exp_parts(double, format_, exact=True)
+        tail, _, exponent = _exp_parts(double, format_, exact=True)
         half_power = _power_of_two(exponent - 1, format_)
         head, rest = x.like(0.5) - half_power, tail * half_power
         h = head - rest
@@ -303,8 +320,15 @@ def _at_least(x: Number, bound: float) -> Number:
     return limit.compare("ogt", x).select(limit, x)
 
 
-def _exp_parts(x: Number, format_: _Format, *, exact: bool = False) -> tuple[Number, Number]:
-    """Returns `t` and the integer `n` with exp x = (1 + t) · 2ⁿ and 1 + t between sqrt ½ and sqrt 2.
+def _scaled(x: Number, n: Number) -> llvm.CallIntrinsicOp:
+    """Returns `x · 2ⁿ` for an integral float n, by the instruction for this type."""
+    name, mask = SCALEF[cast(VectorType, x.value.type)]
+    all_lanes, rounding = (x.at.constant(each, type_) for each, type_ in ((-1, mask), (_CURRENT_ROUNDING, i32)))
+    return call_intrinsic(name, [x.value, n.value, x.value, all_lanes, rounding], x.value.type)
+
+
+def _exp_parts(x: Number, format_: _Format, *, exact: bool = False) -> tuple[Number, Number, Number]:
+    """Returns `t` and `n` with exp x = (1 + t) · 2ⁿ and 1 + t between sqrt ½ and sqrt 2; n as float and as integer.
 
     With `exact`, the rounding error of r, the argument of the polynomial, does not add to that of t.
     """
@@ -316,12 +340,12 @@ def _exp_parts(x: Number, format_: _Format, *, exact: bool = False) -> tuple[Num
     square = r * r
     tail = square.multiply_add(r.polynomial(format_.exp), n * -low if exact else r)
     exponent = shifted.bits(format_.integer) - format_.rounding_bits
-    return tail + head if exact else tail, exponent
+    return tail + head if exact else tail, n, exponent
 
 
 def _exp_in_range(x: Number, format_: _Format) -> Number:
     """Returns exp x; the result and 2ⁿ must be normal floats."""
-    tail, exponent = _exp_parts(x, format_)
+    tail, _, exponent = _exp_parts(x, format_)
     return (tail + 1.0) * _power_of_two(exponent, format_)
 
 
@@ -355,10 +379,6 @@ def _format(op: Operation) -> _Format:
     return _SINGLE if isinstance(element_type(op.results[0].type), Float32Type) else _DOUBLE
 
 
-EXPANSIONS: tuple[AnyPattern, ...] = (ExpandExp(), ExpandLog(), ExpandTanh(), ExpandErf(), ExpandSine())
-"""The patterns that expand the bodies of the functions."""
-
-
 def _is_legal(op: Operation) -> bool:
     if not _is_expanded(type(op)):
         return True
@@ -384,10 +404,14 @@ class MathExpandPass(XRelayPass):
     )
     per_function = True
 
+    scalef: bool = field(default=False, metadata={"help": "use AVX-512's multiplication by powers of two"})
+
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Replaces every such op in the module with a call, then expands the called functions."""
         inlined = InlinedOps(op)
         apply_conversion(op, (CallExpansion(inlined),), is_legal=_is_legal)
+        exp = ExpandExp(scalef=self.scalef)
+        expansions: tuple[AnyPattern, ...] = (exp, ExpandLog(), ExpandTanh(), ExpandErf(), ExpandSine())
         for function in inlined.made:
-            apply_conversion(function, EXPANSIONS, is_legal=_is_legal)
+            apply_conversion(function, expansions, is_legal=_is_legal)
         inlined.add_to_module()

@@ -239,6 +239,7 @@ class _Builder:
             schedule_target=str(self.target),
             converts_f16=self.target.converts_f16,
             dot_products=self.target.dot_products,
+            scalef=self.target.scalef,
             entry=entry,
             decide=partial(decide, asked=INTEGER_PASSES if self.integers else frozenset()),
         )

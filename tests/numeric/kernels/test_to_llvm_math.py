@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 from support.examples import FACTOR
 from support.native_kernels import NativeKernel
 
+from xrelay.target import Target
+
 Floats = NDArray[np.float32]
 
 
@@ -27,7 +29,7 @@ def all_floats() -> Floats:
     return np.resize(everything, -(-everything.size // 64) * 64)
 
 
-def kernel(body: str, size: int, type_: str, *, lanes: int) -> NativeKernel:
+def kernel(body: str, size: int, type_: str, *, lanes: int, passes: tuple[str, ...] = ()) -> NativeKernel:
     value = f"vector<{lanes}x{type_}>" if lanes > 1 else type_
     memory = f"memref<{size}x{type_}>"
     load = f"vector.load %x[%i] : {memory}, {value}" if lanes > 1 else f"memref.load %x[%i] : {memory}"
@@ -46,7 +48,7 @@ func.func @k(%x: {memory}, %y: {memory}) {{
   func.return
 }}
 """,
-        passes=(),
+        passes=passes,
     )
 
 
@@ -97,6 +99,17 @@ def test_scalars_give_what_vectors_give(name: str):
     x = x[: x.size // 64 * 64]
     vector, scalar = run(f"%r = math.{name} %v : T", x), run(f"%r = math.{name} %v : T", x, lanes=1)
     np.testing.assert_allclose(scalar, vector, rtol=1e-6)
+
+
+@pytest.mark.skipif(not Target.host().scalef, reason="needs AVX-512")
+def test_exp_by_scalef_has_the_same_bits():
+    x, found = all_floats(), np.empty_like(all_floats())
+    kernel("%r = math.exp %v : T", x.size, "f32", lanes=16, passes=("math-expand{scalef=true}",))(x, found)
+    np.testing.assert_array_equal(found, run("%r = math.exp %v : T", x))
+    doubles = np.linspace(-760, 720, 8000)
+    wide = np.empty_like(doubles)
+    kernel("%r = math.exp %v : T", doubles.size, "f64", lanes=8, passes=("math-expand{scalef=true}",))(doubles, wide)
+    np.testing.assert_array_equal(wide, run("%r = math.exp %v : T", doubles, "f64", lanes=8))
 
 
 def test_sigmoid_needs_no_pattern():

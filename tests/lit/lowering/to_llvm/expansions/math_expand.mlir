@@ -1,5 +1,6 @@
 // RUN: xrelay-opt %s -p math-expand --split-input-file | filecheck %s
 // RUN: xrelay-opt %s -p math-expand,math-expand --split-input-file | filecheck %s
+// RUN: xrelay-opt %s -p 'math-expand{scalef=true}' --split-input-file | filecheck %s --check-prefix SCALEF
 
 // Two uses, one function.
 // CHECK-LABEL: func.func @vector
@@ -82,3 +83,17 @@ func.func @taken(%x: f32) -> f32 {
   func.return %0 : f32
 }
 func.func private @xrelay_exp_f32(f32) -> f32
+
+// -----
+
+// The instruction exists for vectors of 512 bits.
+// SCALEF-LABEL: func.func @scaled
+// SCALEF:       func.func private @xrelay_exp_v8f64
+// SCALEF:       llvm.call_intrinsic "llvm.x86.avx512.mask.scalef.pd.512"({{.*}}) : (vector<8xf64>, vector<8xf64>, vector<8xf64>, i8, i32) -> vector<8xf64>
+// SCALEF:       func.func private @xrelay_exp_v8f32
+// SCALEF-NOT:   call_intrinsic
+func.func @scaled(%x: vector<8xf64>, %y: vector<8xf32>) -> (vector<8xf64>, vector<8xf32>) {
+  %0 = math.exp %x : vector<8xf64>
+  %1 = math.exp %y : vector<8xf32>
+  func.return %0, %1 : vector<8xf64>, vector<8xf32>
+}
