@@ -31,8 +31,8 @@ from xrelay.passes.qnn.integer_rules import (
     NoIntegerFormError,
     Quantized,
     QuantizedValue,
+    QuantParameters,
     Result,
-    Steps,
     float_constant,
     integer_rule,
     known_array,
@@ -93,7 +93,7 @@ def _bounded(w: IntegerWriter, data: Quantized, *, low: float, high: float) -> Q
     return replace(data, value=value)
 
 
-def _steps_of(steps: Steps, number: Array | np.float64) -> Array:
+def _steps_of(steps: QuantParameters, number: Array | np.float64) -> Array:
     """The integers that represent constant numbers, which broadcast with the scale; saturated."""
     scale, zero_point = known_array(steps.scale), known_array(steps.zero_point)
     if scale is None or zero_point is None:
@@ -314,7 +314,7 @@ def require_order(data: Quantized) -> None:
         raise NoIntegerFormError("its scales may not be positive")
 
 
-def step_of(value: SSAValue, steps: Steps) -> Array:
+def step_of(value: SSAValue, steps: QuantParameters) -> Array:
     """Returns the integer that represents a constant number in `steps`, which are one known scale and zero point."""
     number, scale, zero_point = float_constant(value), known_array(steps.scale), known_array(steps.zero_point)
     if number is None or number.size != 1 or scale is None or zero_point is None:

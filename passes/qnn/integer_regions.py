@@ -1,8 +1,8 @@
 """Rewrites the regions of `relay-fake-quantization-to-integer`: builds integer forms, and inserts complete ones.
 
-`reach` finds the values that integers can represent, in a walk forward from dequantisations. `goals` finds the
-quantisation parameters (`Steps`) to which each value is rounded, in a walk backward from quantisations. Both visit each
-op once.
+`find_representable` walks forward from dequantisations and finds the values that integers can represent.
+`find_requested` walks backward from quantisations and finds the parameters (`QuantParameters`) for which each value is
+rounded. Both visit each op once.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ from xrelay.passes.qnn.integer_rules import (
     NoIntegerFormError,
     Quantized,
     QuantizedValue,
+    QuantParameters,
     Result,
     Rule,
-    Steps,
     all_integer_rules,
     float_constant,
 )
@@ -71,7 +71,7 @@ class IntegerRegions:
     def rewrite(self, *, hard_fail: bool) -> None:
         """Replaces quantisations of regions with complete forms; if `hard_fail`, raises `PassError` for others."""
         ops = self._ops()
-        known = reach(ops, self._rules)
+        known = find_representable(ops, self._rules)
         forms = self._forms(ops, known)
         replacements = Replacements()
         for op in ops:
@@ -115,17 +115,19 @@ class IntegerRegions:
     def _ops(self) -> list[RelayOp]:
         return [op for op in walk_ops(self._module) if isinstance(op, RelayOp)]
 
-    def _forms(self, ops: Sequence[RelayOp], known: Reach) -> dict[tuple[SSAValue, Steps | None], _Form | Refusal]:
+    def _forms(
+        self, ops: Sequence[RelayOp], known: Representable
+    ) -> dict[tuple[SSAValue, QuantParameters | None], _Form | Refusal]:
         """The form of each value for each requested rounding, or a refusal."""
-        asked = goals(ops, self._rules, known)
-        forms: dict[tuple[SSAValue, Steps | None], _Form | Refusal] = {}
+        requested = find_requested(ops, self._rules, known)
+        forms: dict[tuple[SSAValue, QuantParameters | None], _Form | Refusal] = {}
         for op in ops:
             result = op.results[0]
             if isinstance(op, DequantizeOp):
                 forms[result, None] = _Form(Quantized(op.operands[0], steps_of(op)), op)
                 continue
             rule = self._rules.get(op.relay_name())
-            for goal in asked.get(result, {}) if rule is not None else ():
+            for goal in requested.get(result, {}) if rule is not None else ():
                 if rule is not None:
                     forms[result, goal] = self._form_of(op, rule, goal, known, forms)
         return forms
@@ -134,9 +136,9 @@ class IntegerRegions:
         self,
         op: RelayOp,
         rule: Rule,
-        goal: Steps | None,
-        known: Reach,
-        forms: dict[tuple[SSAValue, Steps | None], _Form | Refusal],
+        goal: QuantParameters | None,
+        known: Representable,
+        forms: dict[tuple[SSAValue, QuantParameters | None], _Form | Refusal],
     ) -> _Form | Refusal:
         """The form of the result of `op` for a goal, built from the forms of its operands."""
         passed = goal if rule.result in (Result.KEPT, Result.SHARED) else None
@@ -168,7 +170,7 @@ def _written(
     op: RelayOp,
     rule: Rule,
     found: Sequence[QuantizedValue | None],
-    goal: Steps | None,
+    goal: QuantParameters | None,
     reads: Sequence[_Form] = (),
     *,
     rounds_constants: bool = False,
@@ -197,8 +199,8 @@ def _too_many(op: Operation) -> Refusal:
 
 def _quantized_by(
     op: QuantizeOp,
-    known: Reach,
-    forms: dict[tuple[SSAValue, Steps | None], _Form | Refusal],
+    known: Representable,
+    forms: dict[tuple[SSAValue, QuantParameters | None], _Form | Refusal],
     replacements: Replacements,
 ) -> SSAValue | Refusal:
     """Returns the integers that replace the result of the quantisation `op`, or a refusal.
@@ -283,7 +285,7 @@ class Refusal:
 
 
 @dataclass
-class Reach:
+class Representable:
     """The result of the forward analysis."""
 
     found: dict[SSAValue, Refusal | bool] = field(default_factory=dict[SSAValue, Refusal | bool])
@@ -302,25 +304,25 @@ class Reach:
         """Returns whether a later quantisation determines the steps of `value`."""
         return self.found.get(value) is True
 
-    def form_of(self, value: SSAValue, goal: Steps | None) -> tuple[SSAValue, Steps | None]:
+    def form_of(self, value: SSAValue, goal: QuantParameters | None) -> tuple[SSAValue, QuantParameters | None]:
         """Returns the key of the form of `value` that an op with this goal reads."""
         return value, goal if self.is_open(value) else None
 
 
-def reach(ops: Sequence[RelayOp], rules: Mapping[str, Rule]) -> Reach:
+def find_representable(ops: Sequence[RelayOp], rules: Mapping[str, Rule]) -> Representable:
     """Returns which values integers can represent, by a forward analysis of `ops`, which are in program order."""
-    known = Reach()
+    known = Representable()
     for op in ops:
         if isinstance(op, DequantizeOp):
             if all(map(is_complete, op.operand_types)):
                 finite = steps_of(op).is_finite
                 known.found[op.result] = False if finite else Refusal(f"{op.name} has a scale that is not finite")
         elif not isinstance(op, QuantizeOp) and any(operand in known.found for operand in op.operands):
-            known.found[op.results[0]] = _reached(op, rules.get(op.relay_name()), known)
+            known.found[op.results[0]] = _analyse(op, rules.get(op.relay_name()), known)
     return known
 
 
-def _reached(op: RelayOp, rule: Rule | None, known: Reach) -> Refusal | bool:
+def _analyse(op: RelayOp, rule: Rule | None, known: Representable) -> Refusal | bool:
     data = list(op.operands)[: rule.data_of(op) if rule is not None else None]
     for operand in data:
         refusal = known.refusal(operand)
@@ -340,11 +342,13 @@ def _reached(op: RelayOp, rule: Rule | None, known: Reach) -> Refusal | bool:
     return rule.result is Result.KEPT and any(map(known.is_open, data))
 
 
-def goals(ops: Sequence[RelayOp], rules: Mapping[str, Rule], known: Reach) -> dict[SSAValue, dict[Steps | None, None]]:
+def find_requested(
+    ops: Sequence[RelayOp], rules: Mapping[str, Rule], known: Representable
+) -> dict[SSAValue, dict[QuantParameters | None, None]]:
     """Returns the steps that are requested of each value (`None` for its own), by a backward analysis."""
-    requested: dict[SSAValue, dict[Steps | None, None]] = {}
+    requested: dict[SSAValue, dict[QuantParameters | None, None]] = {}
 
-    def request(value: SSAValue, goal: Steps | None) -> None:
+    def request(value: SSAValue, goal: QuantParameters | None) -> None:
         key, wanted = known.form_of(value, goal)
         own = requested.setdefault(key, {})
         if len(own) < MOST_GOALS:
@@ -364,10 +368,10 @@ def goals(ops: Sequence[RelayOp], rules: Mapping[str, Rule], known: Reach) -> di
     return requested
 
 
-def steps_of(op: QuantizeOp | DequantizeOp) -> Steps:
+def steps_of(op: QuantizeOp | DequantizeOp) -> QuantParameters:
     """Returns the steps that an op quantises to, or dequantises from."""
     data, scale, zero_point = op.operands
     rank = len(shape_of(data.type))
     integers = op.result if isinstance(op, QuantizeOp) else data
     element = integers.type.element_type if isinstance(integers.type, TensorType) else integers.type
-    return Steps(scale, zero_point, element, op.axis.value.data % rank if rank else 0)
+    return QuantParameters(scale, zero_point, element, op.axis.value.data % rank if rank else 0)

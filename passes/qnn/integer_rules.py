@@ -61,7 +61,7 @@ class NoIntegerFormError(Exception):
 
 
 @dataclass(frozen=True)
-class Steps:
+class QuantParameters:
     """Quantisation parameters: values are rounded to `scale * (n - zero_point)` for n in the range of `dtype`.
 
     Scale and zero point are one number each, or one per index along `axis`, which is nonnegative.
@@ -89,7 +89,7 @@ class Steps:
         known, limits = known_array(self.zero_point), np.iinfo(numpy_dtype(self.dtype))
         return known is None or bool(((known >= limits.min) & (known <= limits.max)).all())
 
-    def is_like(self, other: Steps) -> bool:
+    def is_like(self, other: QuantParameters) -> bool:
         """Returns whether the numbers are known to equal those of `other`."""
         if self.dtype != other.dtype or not ((self.is_single and other.is_single) or self.axis == other.axis):
             return False
@@ -101,7 +101,7 @@ class Quantized:
     """Integers that represent the numbers of a float tensor."""
 
     value: SSAValue
-    steps: Steps
+    steps: QuantParameters
 
     @property
     def dtype(self) -> np.dtype:
@@ -140,7 +140,7 @@ class IntegerWriter:
         self,
         op: RelayOp,
         operands: Sequence[QuantizedValue | None],
-        steps: Steps | None,
+        steps: QuantParameters | None,
         *,
         rounds_constants: bool = False,
     ):
@@ -201,7 +201,7 @@ class IntegerWriter:
             raise NoIntegerFormError(f"operand #{index} has one scale per index of axis {found.steps.axis}")
         return found
 
-    def goal(self) -> Steps:
+    def goal(self) -> QuantParameters:
         """Returns the steps of the result, which must be one known scale and zero point, as new constants."""
         steps = self.steps
         if steps is None:
@@ -209,9 +209,9 @@ class IntegerWriter:
         scale, zero_point = known_array(steps.scale), known_array(steps.zero_point)
         if scale is None or zero_point is None or not steps.is_single:
             raise NoIntegerFormError("it rounds, and the result does not have one constant scale and zero point")
-        return Steps(self.constant(scale.reshape(())), self.constant(zero_point.reshape(())), steps.dtype, 0)
+        return QuantParameters(self.constant(scale.reshape(())), self.constant(zero_point.reshape(())), steps.dtype, 0)
 
-    def in_steps(self, data: Quantized, goal: Steps) -> SSAValue:
+    def in_steps(self, data: Quantized, goal: QuantParameters) -> SSAValue:
         """Returns the integers of `data` in other steps, which have one scale and zero point."""
         if data.steps.is_like(goal):
             return data.value

@@ -30,8 +30,8 @@ from xrelay.passes.qnn.integer_rules import (
     NoIntegerFormError,
     Quantized,
     QuantizedValue,
+    QuantParameters,
     Result,
-    Steps,
     float_constant,
     integer_rule,
     is_same,
@@ -82,7 +82,9 @@ def _sum(w: IntegerWriter, name: str, bias_axis: int | None) -> QuantizedValue:
         return Quantized(w.call(f"qnn.{name}", *values, *parameters, goal.scale, goal.zero_point, **axes), goal)
     if goal.dtype not in NARROW:
         raise NoIntegerFormError("the sum may overflow 32 bits")
-    fine = Steps(w.product("divide", goal.scale, w.constant(np.array(REFINEMENT, np.float32))), w.zero(), i32, 0)
+    fine = QuantParameters(
+        w.product("divide", goal.scale, w.constant(np.array(REFINEMENT, np.float32))), w.zero(), i32, 0
+    )
     lhs, rhs = (_fine_side(w, index, fine) for index in (0, 1))
     if bias_axis is not None:
         rhs = w.along(rhs, len(shape_of(w.op.results[0].type)), bias_axis)
@@ -154,7 +156,7 @@ def _known_floats(w: IntegerWriter, index: int) -> Array | None:
     return (data.astype(np.float64) - zero_point) * scale
 
 
-def _fine_side(w: IntegerWriter, index: int, fine: Steps) -> SSAValue:
+def _fine_side(w: IntegerWriter, index: int, fine: QuantParameters) -> SSAValue:
     """Operand `index` in 32-bit steps, saturated so that the sum of two does not overflow."""
     side = w.operands[index]
     if isinstance(side, Quantized):
@@ -186,7 +188,9 @@ def multiply(w: IntegerWriter) -> QuantizedValue:
         raise NoIntegerFormError("the products of its operands may overflow 32 bits")
     axis = _axis_of_scales(w, left, right)
     value = w.call("multiply", w.distance(left), w.distance(right))
-    return Quantized(value, Steps(w.product("multiply", left.steps.scale, right.steps.scale), w.zero(), i32, axis))
+    return Quantized(
+        value, QuantParameters(w.product("multiply", left.steps.scale, right.steps.scale), w.zero(), i32, axis)
+    )
 
 
 def _axis_of_scales(w: IntegerWriter, *sides: Quantized) -> int:
@@ -311,7 +315,7 @@ def _parameters(data: Quantized, weight: Quantized) -> tuple[SSAValue, ...]:
 def _product_of(w: IntegerWriter, value: SSAValue, left: Quantized, right: Quantized, axis: int) -> Quantized:
     """Returns a 32-bit product with the product of the scales as its scale; those of `right` are along its `axis`."""
     scale = w.product("multiply", w.along(left.steps.scale, 0, 0), right.steps.scale)
-    return Quantized(value, Steps(scale, w.zero(), i32, axis))
+    return Quantized(value, QuantParameters(scale, w.zero(), i32, axis))
 
 
 @integer_rule("nn.dense", result=Result.OWN, data=2)
@@ -348,7 +352,7 @@ def _turned(w: IntegerWriter, data: Quantized) -> Quantized:
     """Returns the transposed matrices; a vector of scales follows its axis."""
     order = [*range(data.rank - 2), data.rank - 1, data.rank - 2]
     steps = data.steps
-    turned = Steps(steps.scale, steps.zero_point, steps.dtype, order.index(steps.axis))
+    turned = QuantParameters(steps.scale, steps.zero_point, steps.dtype, order.index(steps.axis))
     return Quantized(w.call("transpose", data.value, axes=order), turned)
 
 

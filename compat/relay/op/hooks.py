@@ -24,7 +24,7 @@ from xrelay.errors import ConstraintError, PassError
 from xrelay.index_algebra.dims import Shape
 from xrelay.passes.gradient.rule_table import GradientRule, differentiates
 from xrelay.passes.graph.rewriting import Emitter
-from xrelay.passes.qnn.integer_rules import IntegerWriter, Quantized, QuantizedValue, Steps, Write
+from xrelay.passes.qnn.integer_rules import IntegerWriter, Quantized, QuantizedValue, QuantParameters, Write
 from xrelay.registrations import note_registration
 from xrelay.relay.copies import copies_of, insert_after, insert_before
 from xrelay.relay.expr import Expr, Var, as_value, view
@@ -201,7 +201,7 @@ class _Shown:
         if not is_complete(value.type) or element_type_of(value.type) != element:
             raise self.error(f"returned a value of type {value.type} as integers of {affine.dtype}")
         rank = len(shape_of(value.type))
-        return Quantized(value, Steps(scale, zero_point, element, affine.axis % rank if rank else 0))
+        return Quantized(value, QuantParameters(scale, zero_point, element, affine.axis % rank if rank else 0))
 
     def error(self, message: str) -> PassError:
         """Returns the error for an invalid result of the rule."""
@@ -231,7 +231,7 @@ class _Shown:
         self.known[variable.ssa_value] = value
         return variable
 
-    def _affine(self, steps: Steps) -> TensorAffineType:
+    def _affine(self, steps: QuantParameters) -> TensorAffineType:
         axis = -1 if steps.is_single else steps.axis
         return TensorAffineType(self._of(steps.scale), self._of(steps.zero_point), str(numpy_dtype(steps.dtype)), axis)
 
