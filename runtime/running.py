@@ -8,7 +8,7 @@ poll, unless they have a time limit.
 While the main thread is in native code, Python does not run signal handlers, but it immediately writes the number of
 the signal to a file descriptor (`signal.set_wakeup_fd`). A thread reads it and ends the runs of the main thread. This
 applies only to signals with a Python handler. The handler runs when native code has returned, and raises
-`KeyboardInterrupt` as usual.
+`KeyboardInterrupt` as usual. A signal that is older than a run does not end it.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import os
+import select
 import signal
 import threading
 import weakref
@@ -136,7 +137,10 @@ class _Interrupts:
         self._runs: list[Run] = []
         """The current runs of the main thread; there are several if a signal handler runs a model."""
         self._previous = -1
+        self._lock = threading.RLock()
+        """Held while signals are read. Reentrant, since a signal handler may run a model while this thread holds it."""
         self._reader, self._writer = os.pipe()
+        os.set_blocking(self._reader, False)
         os.set_blocking(self._writer, False)
         try:
             threading.Thread(target=self._watch, name="xrelay-interrupts", daemon=True).start()
@@ -150,7 +154,9 @@ class _Interrupts:
         previous = signal.set_wakeup_fd(self._writer, warn_on_full_buffer=False)
         if previous != self._writer:
             self._previous = previous
-        self._runs.append(run)
+        with self._lock:
+            self._read()  # signals that arrived before this run
+            self._runs.append(run)
         try:
             return entry()
         finally:
@@ -159,14 +165,25 @@ class _Interrupts:
 
     def _watch(self) -> None:
         """Waits for signals, forever."""
+        arrival = select.poll()
+        arrival.register(self._reader, select.POLLIN)
         while True:
-            for number in os.read(self._reader, 1):
-                if number == signal.SIGINT:
+            arrival.poll()
+            with self._lock:
+                if signal.SIGINT in self._read():
                     for run in list(self._runs):
                         run.end("the run was interrupted")
-                if self._previous >= 0:  # forwards to the previous descriptor
-                    with contextlib.suppress(OSError):
-                        os.write(self._previous, bytes([number]))
+
+    def _read(self) -> bytes:
+        """Returns the numbers of the signals since the last call, and forwards them to the previous descriptor."""
+        try:
+            numbers = os.read(self._reader, select.PIPE_BUF)
+        except BlockingIOError:
+            return b""
+        if self._previous >= 0:
+            with contextlib.suppress(OSError):
+                os.write(self._previous, numbers)
+        return numbers
 
 
 @functools.cache

@@ -17,6 +17,7 @@ from xrelay.api.compile import compile
 from xrelay.api.model import CompiledModel, load
 from xrelay.errors import ExecutionError, InputError
 from xrelay.passes.infra.source import full_context, parse_module
+from xrelay.runtime import running
 
 # Each iteration allocates a buffer that the next one frees.
 TEXT = """
@@ -185,6 +186,15 @@ def test_a_handler_that_does_not_raise(model: CompiledModel) -> None:
     finally:
         signal.signal(signal.SIGINT, handler)
     assert set(seen) == {signal.SIGINT}
+
+
+def test_a_signal_before_a_run_does_not_end_it(model: CompiledModel) -> None:
+    interrupts = running._started_interrupts()  # pyright: ignore[reportPrivateUsage]
+    with interrupts._lock:  # pyright: ignore[reportPrivateUsage]
+        # The thread that ends runs waits for the lock, as on a machine whose other work keeps it from running.
+        os.write(interrupts._writer, bytes([signal.SIGINT]))  # pyright: ignore[reportPrivateUsage]
+        check_that_it_runs_on(model)
+        assert interrupts._read() == b""  # pyright: ignore[reportPrivateUsage]
 
 
 def test_who_waits_for_signals_hears_of_them(model: CompiledModel) -> None:
