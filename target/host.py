@@ -25,7 +25,7 @@ class HostFacts:
     absent: frozenset[str]
     """LLVM's names of the known features that are disabled."""
     cores: int
-    """The number of cores that this process may use."""
+    """The number of CPUs, whether or not this process may use them: code does not depend on its affinity."""
     caches: dict[str, int]
     """The sizes of `l1`, `l2` and `l3` in bytes, as far as they are known."""
 
@@ -61,12 +61,13 @@ def _query() -> HostFacts:
         cpu=str(llvm.get_host_cpu_name()),
         features=enabled,
         absent=frozenset(features) - enabled,
-        cores=_usable_cores(),
+        cores=os.cpu_count() or 1,
         caches=_cache_sizes(),
     )
 
 
-def _usable_cores() -> int:
+def usable_cores() -> int:
+    """Returns the number of CPUs that this process may use."""
     try:
         return len(os.sched_getaffinity(0))
     except AttributeError:  # not on this operating system

@@ -16,7 +16,7 @@ from typing import Any, Final, Self, TypedDict, Unpack, cast
 from xrelay.errors import InputError, did_you_mean
 from xrelay.plugins import load_plugins
 from xrelay.target.cpus import CPUS, DOT_PRODUCTS, Cpu, parse_features
-from xrelay.target.host import KIB, HostFacts, host_facts
+from xrelay.target.host import KIB, HostFacts, host_facts, usable_cores
 
 _PASSED_OVER: Final = ("keys", "device", "model", "libs", "jit", "host")
 """Options of Relay that do not describe the CPU."""
@@ -266,7 +266,7 @@ def _of_facts(facts: HostFacts) -> Target:
     """
     known = CPUS.get(facts.cpu)
     base = _of_cpu(facts.cpu, known) if known is not None else Target(arch=facts.arch, mcpu=facts.cpu)
-    base = replace(base, cores=facts.cores, threads=facts.cores, **facts.caches)
+    base = replace(base, cores=facts.cores, threads=usable_cores(), **facts.caches)
     if base.arch != "x86_64":
         return base
     wide = "+avx512f" if "avx512f" in facts.features else "-avx512f"

@@ -12,7 +12,11 @@ from xrelay.target.target import Target
 
 
 def chosen_target(target: object, threads: object) -> Target:
-    """Returns the target of a compilation with its maximum number of threads. Both arguments are checked."""
+    """Returns the target of a compilation with its maximum number of threads. Both arguments are checked.
+
+    The number is rounded up to a power of two: schedules depend little on it, and a model for fewer threads need not be
+    compiled again. One thread is apart, since its code has no parallel loops.
+    """
     if isinstance(target, str):
         chosen = Target.parse(target)
     elif target is None or isinstance(target, Target):
@@ -22,9 +26,8 @@ def chosen_target(target: object, threads: object) -> Target:
         raise InputError(
             f"{with_article(type(target).__name__)} is not a target", help="pass a Target or a string such as 'cpu'"
         )
-    if threads is None:
-        return chosen
-    return replace(chosen, threads=check_num_threads(threads))
+    number = chosen.threads if threads is None else check_num_threads(threads)
+    return replace(chosen, threads=1 << (number - 1).bit_length())
 
 
 def chosen_level(opt_level: int | None) -> int:

@@ -119,3 +119,16 @@ def test_the_key_is_linear_in_attributes_that_share_parts(cache: Path) -> None:
         return model_key.model_key(model_key.content_digest(xrelay.parse(text)), chosen_target(None, None), 3, None)
 
     assert len({key(60, "0"), key(60, "1"), key(61, "0"), None}) == 4
+
+
+def test_the_key_has_the_threads_rounded_up_and_no_affinity(monkeypatch: pytest.MonkeyPatch) -> None:
+    def targets(*threads: int | None) -> set[str]:
+        return {str(chosen_target(None, number)) for number in threads}
+
+    assert len(targets(1, 2, 3, 4, 5, 8)) == 4
+    assert targets(3, 5, 200) == targets(4, 8, 256)
+    known = targets(1, 2)
+    for cpus in ({0}, set(range(16))):
+        monkeypatch.setattr(os, "sched_getaffinity", {0: cpus}.get)
+        assert targets(1, 2) == known
+        assert targets(None) == targets(len(cpus))
