@@ -257,6 +257,16 @@ class ComputeAt(SchedulePrimitive):
 
 @register_primitive
 @dataclass(frozen=True)
+class ReverseComputeAt(SchedulePrimitive):
+    """The nest of `block` moves into `loop` of its producer and consumes the tile that the producer computes."""
+
+    primitive: ClassVar[str] = "reverse_compute_at"
+    block: str = field(metadata=names("the consumer"))
+    loop: str = field(metadata=names("the loop of its producer"))
+
+
+@register_primitive
+@dataclass(frozen=True)
 class PartialSums(SchedulePrimitive):
     """`block` sums the terms of each iteration of `loop` separately; these sums are then added to the result."""
 

@@ -25,6 +25,7 @@ from xrelay.dialects.loop.schedule import (
     Parallelize,
     PartialSums,
     Reorder,
+    ReverseComputeAt,
     Rfactor,
     SetTail,
     Settle,
@@ -91,6 +92,7 @@ class Schedule:
     cache_write = _Method(CacheWrite)
     cache_inplace = _Method(CacheInplace)
     compute_at = _Method(ComputeAt)
+    reverse_compute_at = _Method(ReverseComputeAt)
     partial_sums = _Method(PartialSums)
     rfactor = _Method(Rfactor)
     set_tail = _Method(SetTail)

@@ -111,9 +111,9 @@ def loops_of_results(block: BlockOp, loop: ForOp, results: Sequence[SSAValue], s
     return tile
 
 
-def around_tile(tile: Sequence[ForOp], block: BlockOp, suffix: str, names: Names) -> Operation:
-    """Wraps `block` in copies of the loops of `tile`."""
-    nest: Operation = block
+def around_tile(tile: Sequence[ForOp], inner: Operation, suffix: str, names: Names) -> Operation:
+    """Wraps `inner` in copies of the loops of `tile`."""
+    nest = inner
     for loop in reversed(tile):
         nest = copy_around(loop, nest, names, suffix)
     return nest

@@ -77,14 +77,14 @@ def compute_at(kernel: func.FuncOp, step: ComputeAt) -> None:
     readers = [r for r in blocks_inside(loop) if any(buffer in (*r.reads, *r.writes) for buffer in buffers)]
     anchor = next(op for op in body.ops if any(op is reader or op.is_ancestor(reader) for reader in readers))
     nest = _tile_nest(block, own_loops, positions, region)
-    tiles = [_tile_alloc(alloc, region) for alloc in allocs]
+    tiles = [tile_alloc(alloc, region) for alloc in allocs]
     body.insert_ops_before(tiles, body.first_op if body.first_op is not None else anchor)
     body.insert_op_before(nest, anchor)
     if root is not block:  # a block without loops is detached already
         root.detach()
         root.erase()
     for alloc, tile in zip(allocs, tiles, strict=True):
-        _redirect(alloc.memref, tile.memref, region)
+        redirect(alloc.memref, tile.memref, region)
         alloc.detach()
         alloc.erase()
 
@@ -193,7 +193,8 @@ def _tile_nest(block: BlockOp, own_loops: list[ForOp], positions: list[int | Non
     return nested(nest, block)
 
 
-def _tile_alloc(alloc: memref.AllocOp, region: TileRegion) -> memref.AllocOp:
+def tile_alloc(alloc: memref.AllocOp, region: TileRegion) -> memref.AllocOp:
+    """Allocates a buffer for a part of the buffer of `alloc`; a small one is local."""
     old = SSAValue.get(alloc.memref, type=MemRefType).type
     shape = [region.extents[d] for d in region.kept]
     count = prod(extent for extent in shape if isinstance(extent, int))
@@ -207,7 +208,7 @@ def _tile_alloc(alloc: memref.AllocOp, region: TileRegion) -> memref.AllocOp:
     return tile
 
 
-def _redirect(buffer: SSAValue, tile: SSAValue, region: TileRegion) -> None:
+def redirect(buffer: SSAValue, tile: SSAValue, region: TileRegion) -> None:
     """Redirects every access of `buffer` to the tile, with indices relative to its base."""
     for op in [use.operation for use in buffer.uses]:
         if isinstance(op, LoadOp | StoreOp):

@@ -21,6 +21,7 @@ from xrelay.dialects.loop.schedule import (
     Parallelize,
     PartialSums,
     Reorder,
+    ReverseComputeAt,
     Rfactor,
     SetTail,
     Split,
@@ -185,6 +186,22 @@ def test_convolution_with_epilogue_and_padding(tail: Tail):
     check_same(CONV, schedule)
 
 
+@pytest.mark.parametrize("tail", TAILS)
+@pytest.mark.parametrize("width", [2, 3, 7])
+def test_epilogue_in_a_tile_of_its_producer(width: int, tail: Tail):
+    schedule = scheduled(CONV).split("cw", width, tail=tail).reorder("co", "cw_o", "ch", "ci", "kh", "kw", "cw_i")
+    schedule.reverse_compute_at("relu", "cw_o").parallelize("co")
+    assert f'memref<6x{width}xf32, "local">' in str(schedule.kernel)
+    check_same(CONV, schedule)
+    lower_blocks(schedule.kernel)
+    check_same(CONV, schedule)
+
+
+def test_rows_of_the_consumer_in_the_reduction_of_a_row():
+    schedule = scheduled(SOFTMAX).reverse_compute_at("shift", "i").parallelize("i").split("c", 4).vectorize("c_i")
+    check_same(SOFTMAX, schedule)
+
+
 def test_a_loop_of_a_spatial_and_a_reduce_variable_moves_as_a_whole():
     """The parts keep their order, so that each element is initialised before the first addition."""
     schedule = scheduled(GEMM).fuse("j", "k").split("j_k", 4)
@@ -222,6 +239,7 @@ def primitives(kernel: func.FuncOp, draw: st.DrawFn) -> SchedulePrimitive:
             st.builds(PartialSums, block, loop),
             st.builds(CacheInplace, block, loop),
             st.builds(Rfactor, block, loop),
+            st.builds(ReverseComputeAt, block, loop),
             st.builds(SetTail, loop, tail),
             st.builds(DisableUnroll, loop),
         )

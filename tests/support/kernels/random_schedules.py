@@ -18,6 +18,7 @@ from xrelay.dialects.loop.schedule import (
     Parallelize,
     PartialSums,
     Reorder,
+    ReverseComputeAt,
     Rfactor,
     SetTail,
     Split,
@@ -59,6 +60,7 @@ def random_primitive(kernel: func.FuncOp, random: Random) -> SchedulePrimitive:
             PartialSums(random.choice(blocks), loop),
             CacheInplace(random.choice(blocks), loop),
             Rfactor(random.choice(blocks), loop),
+            ReverseComputeAt(random.choice(blocks), loop),
             SetTail(loop, tail),
             DisableUnroll(loop),
         ]
