@@ -20,6 +20,12 @@ MIN_PARALLEL_WORK: Final = 1 << 15
 Schedules compare it with static extents, kernels with dynamic ones.
 """
 
+L3_BYTES_PER_CYCLE: Final = 24.0
+"""The bytes that a core reads from the L3 cache in a cycle; from the L1 cache it reads two vectors, from L2 one."""
+
+MEMORY_BYTES_PER_CYCLE: Final = 10.0
+"""The bytes that a core reads from memory in a cycle."""
+
 
 def _names(text: str) -> frozenset[str]:
     return frozenset(text.split())

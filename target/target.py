@@ -15,7 +15,14 @@ from typing import Any, Final, Self, TypedDict, Unpack, cast
 
 from xrelay.errors import InputError, did_you_mean
 from xrelay.plugins import load_plugins
-from xrelay.target.cpus import CPUS, DOT_PRODUCTS, Cpu, parse_features
+from xrelay.target.cpus import (
+    CPUS,
+    DOT_PRODUCTS,
+    L3_BYTES_PER_CYCLE,
+    MEMORY_BYTES_PER_CYCLE,
+    Cpu,
+    parse_features,
+)
 from xrelay.target.host import KIB, HostFacts, host_facts, usable_cores
 
 _PASSED_OVER: Final = ("keys", "device", "model", "libs", "jit", "host")
@@ -124,6 +131,15 @@ class Target:
     def lanes(self, bits: int = 32) -> int:
         """Returns the number of elements of `bits` bits in a vector register."""
         return max(1, self.vector_bits // bits)
+
+    def bytes_per_cycle(self, size: float) -> float:
+        """Returns the bytes that a core reads in a cycle from the smallest cache that holds `size` bytes."""
+        vector = self.vector_bits // 8
+        if size <= self.l1:
+            return 2.0 * vector
+        if size <= self.l2:
+            return float(vector)
+        return L3_BYTES_PER_CYCLE if size <= self.l3 else MEMORY_BYTES_PER_CYCLE
 
     @property
     def triple(self) -> str | None:

@@ -1,4 +1,8 @@
-"""Selects the schedule of a kernel: the first family that accepts the kernel schedules it and records its reasons."""
+"""Selects the schedule of a kernel: families propose candidates, and the cheapest legal one is applied.
+
+Registered families are tried first. If a family schedules the kernel itself, its schedule is used. If it returns
+candidates, they compete by cost with those of the built-in families.
+"""
 
 from __future__ import annotations
 
@@ -10,33 +14,35 @@ from xdsl.dialects import func
 
 from xrelay.dialects.loop import ScheduleAttr
 from xrelay.errors import ScheduleError
-from xrelay.lowering.topi_to_loop.schedules.common_steps import schedule_injective
-from xrelay.lowering.topi_to_loop.schedules.conv2d import schedule_conv2d_nchw, schedule_conv2d_nchwc
-from xrelay.lowering.topi_to_loop.schedules.matmul import schedule_batch_matmul, schedule_dense
-from xrelay.lowering.topi_to_loop.schedules.reduction import schedule_pool, schedule_reductions, split_long_sums
+from xrelay.lowering.topi_to_loop.schedules.candidates import Candidate, Proposal, cheapest
+from xrelay.lowering.topi_to_loop.schedules.common_steps import propose_injective
+from xrelay.lowering.topi_to_loop.schedules.conv2d import propose_conv2d_nchw, propose_conv2d_nchwc
+from xrelay.lowering.topi_to_loop.schedules.kernel_view import KernelView
+from xrelay.lowering.topi_to_loop.schedules.matmul import propose_batch_matmul, propose_dense
+from xrelay.lowering.topi_to_loop.schedules.reduction import propose_pool, propose_reductions, split_long_sums
 from xrelay.lowering.topi_to_loop.schedules.schedule_draft import ScheduleDraft
-from xrelay.lowering.topi_to_loop.schedules.softmax import schedule_softmax
+from xrelay.lowering.topi_to_loop.schedules.softmax import propose_softmax
 from xrelay.plugins import load_plugins
 from xrelay.registrations import note_caller, note_registration
 from xrelay.target import Target
 
-Family = Callable[[ScheduleDraft], bool]
-"""Schedules the kernel of a draft and returns True, or returns False if the family does not apply.
+Family = Callable[[ScheduleDraft], bool | Sequence[Proposal]]
+"""Returns candidates for the kernel of a draft, or none if the family does not apply.
 
-A family changes only the copy of the kernel in the draft, by the primitives of the draft. This copy is compiled.
+A family without costs schedules the draft itself, by its primitives, and returns True; or False if it does not apply.
 """
 
-FAMILIES: dict[str, Family] = {
-    "conv2d_nchwc": schedule_conv2d_nchwc,
-    "conv2d_nchw": schedule_conv2d_nchw,
-    "dense": schedule_dense,
-    "batch_matmul": schedule_batch_matmul,
-    "pool": schedule_pool,
-    "softmax": schedule_softmax,
-    "reduction": schedule_reductions,
-    "injective": schedule_injective,
+FAMILIES: dict[str, Callable[[KernelView], Sequence[Proposal]]] = {
+    "conv2d_nchwc": propose_conv2d_nchwc,
+    "conv2d_nchw": propose_conv2d_nchw,
+    "dense": propose_dense,
+    "batch_matmul": propose_batch_matmul,
+    "pool": propose_pool,
+    "softmax": propose_softmax,
+    "reduction": propose_reductions,
+    "injective": propose_injective,
 }
-"""The built-in families, in the order in which they are tried."""
+"""The built-in families. Of candidates whose costs are equal, that of the first family is applied."""
 
 REGISTERED: dict[str, Family] = {}
 """The families of other packages and of programs, latest first; `register_family` adds one."""
@@ -77,30 +83,75 @@ class KernelSchedule:
     schedule: ScheduleAttr
     reason: str
     refused: Mapping[str, str]
-    """Reasons why the schedules of other families are not legal, by family."""
+    """Reasons why schedules of other families are not legal, by family."""
+
+
+@dataclass(frozen=True)
+class FamilyProposals:
+    """The answers of the families for a kernel."""
+
+    taken_by: str | None
+    """The registered family that has scheduled the kernel in `draft` itself."""
+    draft: ScheduleDraft
+    """A draft of the kernel; without primitives unless a family has scheduled it."""
+    proposals: Sequence[tuple[str, Proposal]]
+    """The proposals of the families, in their order."""
+    refused: Mapping[str, str]
+    """Reasons why the schedules of registered families are not legal, by family."""
+
+
+def proposals_for(kernel: func.FuncOp, target: Target, origin: Origin = "all") -> FamilyProposals:
+    """Returns the proposals of the families of an origin, up to the first family that schedules the kernel itself."""
+    refused: dict[str, str] = {}
+    proposals: list[tuple[str, Proposal]] = []
+    draft = ScheduleDraft(kernel, target)
+    for name, family in families_of(origin).items():
+        try:
+            answer = family(draft)
+            if answer is True:
+                split_long_sums(draft)
+                return FamilyProposals(name, draft, proposals, refused)
+        except ScheduleError as error:
+            answer, refused[name] = (), error.message
+        proposals += [(name, proposal) for proposal in answer or ()]
+        if not draft.is_fresh:
+            draft = ScheduleDraft(kernel, target)
+    return FamilyProposals(None, draft, proposals, refused)
 
 
 def schedule_kernel(kernel: func.FuncOp, target: Target, origin: Origin = "all") -> KernelSchedule:
-    """Returns the schedule of a kernel on a target, from the first family that accepts it. Does not change the kernel.
+    """Returns the schedule of a kernel on a target: the cheapest candidate that is legal. Does not change the kernel.
 
-    Families whose schedule is not legal are skipped, and named in the reason.
+    Schedules that are not legal are skipped, and named in the reason.
     """
-    refused: dict[str, str] = {}
-    draft = ScheduleDraft(kernel, target)
-    for name, family in families_of(origin).items():
-        if not draft.is_fresh:
-            draft = ScheduleDraft(kernel, target)
+    found = proposals_for(kernel, target, origin)
+    draft, refused = found.draft, dict(found.refused)
+    if found.taken_by is not None:
+        return _kernel_schedule(found.taken_by, draft, refused)
+    left = [(name, proposal) for name, proposal in found.proposals if isinstance(proposal, Candidate)]
+    view = KernelView(kernel, target)
+    while left:
+        name, candidate = left.pop(cheapest([candidate for _, candidate in left], view))
         try:
-            if taken := family(draft):
-                split_long_sums(draft)
+            apply_candidate(candidate, draft)
         except ScheduleError as error:
-            refused[name] = error.message
+            refused.setdefault(name, error.message)
+            draft = ScheduleDraft(kernel, target)
             continue
-        if taken:
-            reason = f"{name}: {_reason(draft.reasons, refused)}"
-            return KernelSchedule(name, draft.schedule.attr, reason, refused)
+        return _kernel_schedule(name, draft, refused)
     reason = _reason([f"{NO_FAMILY}: no family accepts the kernel"], refused)
     return KernelSchedule(NO_FAMILY, ScheduleAttr([]), reason, refused)
+
+
+def apply_candidate(candidate: Candidate, draft: ScheduleDraft) -> None:
+    """Schedules the kernel of a draft by a candidate; raises `ScheduleError` if that is not legal."""
+    candidate.apply(draft)
+    split_long_sums(draft)
+
+
+def _kernel_schedule(family: str, draft: ScheduleDraft, refused: Mapping[str, str]) -> KernelSchedule:
+    reason = f"{family}: {_reason(draft.reasons, refused)}"
+    return KernelSchedule(family, draft.schedule.attr, reason, refused)
 
 
 def _reason(reasons: Sequence[str], refused: Mapping[str, str]) -> str:

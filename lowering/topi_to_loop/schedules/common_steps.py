@@ -14,7 +14,10 @@ from xrelay.dialects.loop.for_op import MAX_LANES
 from xrelay.dialects.loop.schedule import Cut, DisableUnroll, Fuse, Parallelize, Reorder, Split, Unroll, Vectorize
 from xrelay.dialects.shared.op_lists import all_ops, ops_in, ops_of
 from xrelay.dialects.upstream.arith_extras import CmpiOp
+from xrelay.lowering.topi_to_loop.schedules.candidates import Candidate, Proposal
+from xrelay.lowering.topi_to_loop.schedules.cost_model import MAX_UNROLLED_VECTORS, MIN_LANES, rest_cost
 from xrelay.lowering.topi_to_loop.schedules.kernel_view import (
+    KernelView,
     expected_shape,
     folded_loops,
     loop_of_variable,
@@ -26,12 +29,6 @@ from xrelay.lowering.topi_to_loop.schedules.schedule_draft import ITERATIONS_PER
 from xrelay.passes.loop.index_conditions import limits_of
 from xrelay.passes.loop.nest_queries import linear_in, loops_of
 from xrelay.target.cpus import MIN_PARALLEL_WORK
-
-MIN_LANES = 4
-"""The minimum number of iterations of a vectorised loop; LLVM decides about shorter loops."""
-
-MAX_UNROLLED_VECTORS = 4
-"""The number of vectors of a row that stay in registers while a reduction runs over them."""
 
 
 def parallelize_outer(
@@ -340,15 +337,14 @@ def _in_straight_pieces(draft: ScheduleDraft, name: str, other: str, row: str) -
     return [half, other, piece]
 
 
-def schedule_injective(draft: ScheduleDraft) -> bool:
-    """Schedules kernels without reductions. Each result has a nest of its own.
+def propose_injective(view: KernelView) -> list[Proposal]:
+    """Proposes the schedule for kernels without reductions. Each result has a nest of its own.
 
     ```
     for n, c, h, w:  →  parallel for n_c_h:
                           for w_o: for w_v in 16 lanes:
     ```
     """
-    if any(block.is_reduction for block in draft.blocks()):
-        return False
-    schedule_remaining(draft)
-    return True
+    if any(block.is_reduction for block in view.blocks()):
+        return []
+    return [Candidate("each nest alone", "no reduction", lambda: rest_cost(view), schedule_remaining)]

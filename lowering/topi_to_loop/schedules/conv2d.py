@@ -2,23 +2,35 @@
 
 from __future__ import annotations
 
-from math import ceil
+from collections.abc import Mapping
+from functools import partial
+from math import ceil, prod
 
-from xrelay.dialects.loop import BlockOp
-from xrelay.lowering.topi_to_loop.schedules.common_steps import MIN_LANES, schedule_remaining
+from xrelay.lowering.topi_to_loop.schedules.candidates import Candidate, Proposal, Refusal
+from xrelay.lowering.topi_to_loop.schedules.common_steps import schedule_remaining
+from xrelay.lowering.topi_to_loop.schedules.cost_model import (
+    MIN_LANES,
+    UNITS,
+    Cost,
+    fold_cost,
+    products_cost,
+)
 from xrelay.lowering.topi_to_loop.schedules.kernel_view import (
     BLOCKED_CONVOLUTIONS,
     PLAIN_CONVOLUTIONS,
+    KernelView,
     ProductView,
     Role,
+    points,
 )
-from xrelay.lowering.topi_to_loop.schedules.reduction import consumer_of, fold_at_consumer
-from xrelay.lowering.topi_to_loop.schedules.register_tile import TiledAxis, choose_filters, choose_tile, tile_products
+from xrelay.lowering.topi_to_loop.schedules.reduction import consumer_at_points, fold_at_consumer
+from xrelay.lowering.topi_to_loop.schedules.register_tile import TiledAxis, tile_products
 from xrelay.lowering.topi_to_loop.schedules.schedule_draft import ScheduleDraft
+from xrelay.lowering.topi_to_loop.schedules.tile_model import RegisterTile, rank_filters, rank_tiles
 
 
-def schedule_conv2d_nchwc(draft: ScheduleDraft) -> bool:
-    """Schedules kernels with one convolution on blocked channels, with or without padding and an epilogue.
+def propose_conv2d_nchwc(view: KernelView) -> list[Proposal]:
+    """Proposes schedules for kernels with one convolution on blocked channels, with or without padding and an epilogue.
 
     The image has one, two or three axes.
 
@@ -32,54 +44,30 @@ def schedule_conv2d_nchwc(draft: ScheduleDraft) -> bool:
                                                        epilogue on the tile, stored
     ```
 
-    The rows, columns and blocks of a tile follow from the number of registers (`choose_tile`): if a row of the
+    The rows, columns and blocks of a tile follow from the number of registers (`rank_tiles`): if a row of the
     image is short, several rows share the weights. The padded image is computed in a nest before. If terms are
     contiguous, each lane adds up the products of four bytes at once.
     """
-    product = ProductView.only(draft.blocks(), *BLOCKED_CONVOLUTIONS)
+    product = ProductView.only(view.blocks(), *BLOCKED_CONVOLUTIONS)
     if product is None or Role.BATCH not in product.positions:
-        return False
-    consumer = consumer_of(draft, product.name)
-    if consumer is not None:
-        _tile(draft, product, consumer)
-    schedule_remaining(draft)
-    return True
-
-
-def _tile(draft: ScheduleDraft, product: ProductView, consumer: BlockOp) -> None:
-    lanes = product.extent(Role.LANE)
-    vectors_per_block = ceil(lanes / draft.lanes(product.block))
-    depthwise = product.is_depthwise
+        return []
     rows = product.extent(Role.BATCH) * product.extent(Role.PLANES) * product.extent(Role.ROWS)
-    tile = choose_tile(
-        _columns(draft, product),
+    tiles = rank_tiles(
+        _columns(view, product),
         product.extent(Role.CHANNELS),
-        draft.target.vector_registers,
-        height=product.extent(Role.ROWS) if not depthwise else 1,
-        vectors_per_block=vectors_per_block,
-        shares_broadcasts=not depthwise,
+        view.target.vector_registers,
+        height=1 if product.is_depthwise else product.extent(Role.ROWS),
+        vectors_per_block=_vectors_per_block(view, product),
+        shares_broadcasts=not product.is_depthwise,
         max_blocks=max(1, product.extent(Role.CHANNELS) // 2) if rows == 1 else None,
     )
-    sizes = ((Role.ROWS, tile.rows), (Role.COLUMNS, tile.columns), (Role.CHANNELS, tile.blocks))
-    axes = [TiledAxis(product.positions[role], size) for role, size in sizes if role in product.positions]
-    axes.append(TiledAxis(product.positions[Role.LANE], lanes))
-    refused = tile_products(draft, product.name, consumer.block_name, axes, terms=product.loop(Role.TERM))
-    if refused is not None:
-        draft.because(f"no register tile for {product.name}: {refused}")
-        return
-    kind = "depthwise, " if depthwise else ""
-    rows_text = f"{tile.rows} rows x " if tile.rows > 1 else ""
-    draft.because(
-        f"{kind}{rows_text}{tile.columns} columns x {tile.blocks} blocks of {lanes} channels = "
-        f"{tile.positions * tile.blocks * vectors_per_block} accumulators of {draft.target.vector_registers} "
-        f"registers, expected at {tile.efficiency:.0%} of the peak"
-    )
+    return [_blocked(view, product, tile) for tile in tiles]
 
 
-def _columns(draft: ScheduleDraft, product: ProductView) -> int:
+def _columns(view: KernelView, product: ProductView) -> int:
     """Returns the columns to choose a tile for: those of a row, but few if a depthwise row has a dynamic length."""
     loop, columns = product.loop(Role.COLUMNS), product.extent(Role.COLUMNS)
-    is_dynamic = loop is not None and draft.is_dynamic(loop)
+    is_dynamic = loop is not None and view.is_dynamic(loop)
     return min(columns, DYNAMIC_COLUMNS) if is_dynamic and product.is_depthwise else columns
 
 
@@ -87,38 +75,125 @@ DYNAMIC_COLUMNS = 12
 """The columns of a depthwise tile in a row of dynamic length: enough sums in registers, and a short partial tile."""
 
 
-MIN_PRODUCTS = 4
-"""The minimum number of products for gathered lanes: shorter scalar sums are unrolled completely, which is faster."""
+def _vectors_per_block(view: KernelView, product: ProductView) -> int:
+    return ceil(product.extent(Role.LANE) / view.lanes(product.block))
 
 
-def schedule_conv2d_nchw(draft: ScheduleDraft) -> bool:
-    """Schedules kernels with one convolution on plain images: N×C×H×W, N×C×W or N×C×D×H×W.
+def _blocked(view: KernelView, product: ProductView, tile: RegisterTile) -> Candidate:
+    """Returns the candidate with this tile."""
+    rows = f"{tile.rows} rows x " if tile.rows > 1 else ""
+    name = f"{rows}{tile.columns} columns x {tile.blocks} blocks"
+
+    def estimate() -> Cost:
+        vectors = points(product.block) / product.extent(Role.LANE) * _vectors_per_block(view, product)
+        cycles = vectors / product.extent(Role.TERM) / UNITS / tile.efficiency
+        sizes = {Role.CHANNELS: tile.blocks, Role.ROWS: tile.rows, Role.COLUMNS: tile.columns}
+        return products_cost(view, product, cycles, _tiles(product, sizes))
+
+    return Candidate(
+        name,
+        f"tiles at {tile.efficiency:.0%} of the peak",
+        estimate,
+        partial(_tile, product, tile),
+        frozenset({product.name}),
+    )
+
+
+def _tiles(product: ProductView, sizes: Mapping[Role, int]) -> int:
+    """Returns the number of tiles of these sizes."""
+    roles = (Role.BATCH, Role.CHANNELS, Role.PLANES, Role.ROWS, Role.COLUMNS)
+    return prod(ceil(product.extent(role) / sizes.get(role, 1)) for role in roles)
+
+
+def _tile(product: ProductView, tile: RegisterTile, draft: ScheduleDraft) -> None:
+    product = product.of(draft)
+    lanes = product.extent(Role.LANE)
+    vectors_per_block, depthwise = _vectors_per_block(draft, product), product.is_depthwise
+    consumer = consumer_at_points(draft, product.name)
+    sizes = ((Role.ROWS, tile.rows), (Role.COLUMNS, tile.columns), (Role.CHANNELS, tile.blocks))
+    axes = [TiledAxis(product.positions[role], size) for role, size in sizes if role in product.positions]
+    axes.append(TiledAxis(product.positions[Role.LANE], lanes))
+    tile_products(draft, product.name, consumer.block_name, axes, terms=product.loop(Role.TERM))
+    kind = "depthwise, " if depthwise else ""
+    rows_text = f"{tile.rows} rows x " if tile.rows > 1 else ""
+    draft.because(
+        f"{kind}{rows_text}{tile.columns} columns x {tile.blocks} blocks of {lanes} channels = "
+        f"{tile.positions * tile.blocks * vectors_per_block} accumulators of {draft.target.vector_registers} "
+        f"registers, expected at {tile.efficiency:.0%} of the peak"
+    )
+    schedule_remaining(draft)
+
+
+GATHERED_LANE, GATHERED_VECTOR = 1.4, 6.5
+"""Cycles to read elements at a stride: for each lane, and for a vector that one filter uses alone.
+
+LLVM loads the latter by shuffles.
+"""
+
+
+def propose_conv2d_nchw(view: KernelView) -> list[Proposal]:
+    """Proposes schedules for kernels with one convolution on plain images: N×C×H×W, N×C×W or N×C×D×H×W.
 
     ```
     for n, c, h, w: for k, y, x: …    →    parallel for n_c_o_h: for w_o:
                                              for k, y, x: for c in 8: for w in lanes: acc += image * weight
     ```
 
-    Lanes run along the columns. If the stride is not 1, lanes are gathered once for all filters of a tile, except that
-    sums of few products stay scalar. The filters of a tile belong to one group, since they share the vectors of the
-    image.
+    Lanes run along the columns. If their stride is not 1, they are gathered once for all filters of a tile. The filters
+    of a tile belong to one group, since they share the vectors of the image. Without a tile, each sum is computed by
+    itself, or each row of sums with accumulators in the L1 cache.
     """
-    product = ProductView.only(draft.blocks(), *PLAIN_CONVOLUTIONS)
+    product = ProductView.only(view.blocks(), *PLAIN_CONVOLUTIONS)
     if product is None or Role.BATCH not in product.positions:
-        return False
-    lanes = min(draft.lanes(product.block), product.extent(Role.COLUMNS))
-    filters = choose_filters(product.filters_of_group, draft.target.vector_registers)
-    few = max(product.filters_of_group, product.extent(Role.DEPTH)) < MIN_PRODUCTS
-    if lanes < MIN_LANES or (few and not product.has_unit_stride):
-        draft.because("columns are not lanes: too few columns, or too few products for a stride other than 1")
+        return []
+    lanes = min(view.lanes(product.block), product.extent(Role.COLUMNS))
+    if lanes < MIN_LANES:
+        reason = f"{product.extent(Role.COLUMNS)} columns are too few for lanes"
+        return [Refusal(COLUMNS, reason), _one_by_one(view, product, reason)]
+    tiles = rank_filters(product.filters_of_group, view.target.vector_registers, product.terms)
+    reason = f"{product.filters_of_group} filters, stride {product.column_stride}"
+    return [*(_plain(view, product, lanes, *tile) for tile in tiles), _one_by_one(view, product, reason)]
+
+
+COLUMNS = "columns as lanes"
+"""The name of the candidates whose lanes are columns."""
+
+
+def _plain(view: KernelView, product: ProductView, lanes: int, filters: int, efficiency: float) -> Candidate:
+    """Returns the candidate whose tile has these filters and lanes."""
+
+    def estimate() -> Cost:
+        columns = product.extent(Role.COLUMNS)
+        vectors = points(product.block) / columns * ceil(columns / lanes)
+        cycles = vectors / UNITS / efficiency
+        if not product.has_unit_stride:
+            cycles += vectors / filters * (GATHERED_VECTOR if filters == 1 else GATHERED_LANE * lanes)
+        sizes = {Role.CHANNELS: filters, Role.COLUMNS: lanes}
+        return products_cost(view, product, cycles, _tiles(product, sizes))
+
+    def apply(draft: ScheduleDraft) -> None:
+        own = product.of(draft)
+        consumer = consumer_at_points(draft, own.name, read_elsewhere=True)
+        sizes = ((Role.CHANNELS, filters), (Role.COLUMNS, lanes))
+        axes = [TiledAxis(own.positions[role], size) for role, size in sizes]
+        tile_products(draft, own.name, consumer.block_name, axes)
+        draft.because(f"{filters} filters x {lanes} columns")
+        schedule_remaining(draft)
+
+    gathered = "" if product.has_unit_stride else ", gathered once for each tile"
+    name = f"{COLUMNS}, {filters} filters x {lanes} columns"
+    return Candidate(
+        name, f"tiles at {efficiency:.0%} of the peak{gathered}", estimate, apply, frozenset({product.name})
+    )
+
+
+def _one_by_one(view: KernelView, product: ProductView, reason: str) -> Candidate:
+    """Returns the candidate that computes each sum, or a row of them, by itself."""
+
+    def apply(draft: ScheduleDraft) -> None:
+        draft.because(f"columns are not lanes of a tile: {reason}")
         fold_at_consumer(draft, product.name)
-    elif (consumer := consumer_of(draft, product.name, read_elsewhere=True)) is not None:
-        axes = [
-            TiledAxis(product.positions[Role.CHANNELS], filters),
-            TiledAxis(product.positions[Role.COLUMNS], lanes),
-        ]
-        refused = tile_products(draft, product.name, consumer.block_name, axes)
-        shape = f"{filters} filters x {lanes} columns"
-        draft.because(shape if refused is None else f"no register tile: {refused}")
-    schedule_remaining(draft)
-    return True
+        schedule_remaining(draft)
+
+    cost = partial(fold_cost, view, product.block)
+    return Candidate("no tile", reason, cost, apply, frozenset({product.name}))

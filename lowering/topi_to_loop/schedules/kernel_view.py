@@ -9,14 +9,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
+from functools import cached_property
 from math import prod
 
-from xdsl.dialects.builtin import DenseArrayBase, IntegerType, MemRefType, StringAttr
+from xdsl.dialects.builtin import DenseArrayBase, IndexType, IntegerType, MemRefType, StringAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import BlockArgument, Operation, SSAValue
 from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind, AffineExpr
 
-from xrelay.dialects.loop import BlockOp, IterKind, LoadOp, RowOp, SortOp, ValueMap
+from xrelay.dialects.loop import BlockOp, ForOp, IterKind, LoadOp, RowOp, SortOp, StoreOp, ValueMap
 from xrelay.dialects.loop.block_op import DYNAMIC, Extent
 from xrelay.dialects.loop.extents import expression_of, extents_of
 from xrelay.dialects.shared.attribute_names import BLOCK_SOURCE, SIZE
@@ -38,8 +39,10 @@ from xrelay.dialects.topi.named.conv import (
     ConvTermsOp,
 )
 from xrelay.dialects.topi.named.matmul import BatchMatmulOp, MatmulOp
+from xrelay.dialects.topi.shapes import bit_width
 from xrelay.index_algebra.affine_bounds import stride
-from xrelay.passes.loop.nest_queries import enclosing_loops
+from xrelay.passes.loop.nest_queries import blocks_of, enclosing_loops, loops_of
+from xrelay.target import Target
 
 
 class Role(Enum):
@@ -112,6 +115,10 @@ class ProductView:
         roles = zip(reversed(spatial), reversed(block.spatial), strict=False)
         return ProductView(block, dict(roles) | dict(zip(reduction, sums, strict=False)))
 
+    def of(self, view: KernelView) -> ProductView:
+        """Returns the same sum in another copy of the kernel."""
+        return ProductView(view.block(self.name), self.positions)
+
     @property
     def name(self) -> str:
         """Returns the name of the block."""
@@ -134,6 +141,11 @@ class ProductView:
         """Returns the loads of the body, except those of the sum itself."""
         return [op for op in ops_of(self.block.body, LoadOp) if op.memref not in self.block.writes]
 
+    @cached_property
+    def factor_bytes(self) -> list[int]:
+        """The expected sizes in bytes of the buffers that the factors read."""
+        return [buffer_bytes(op) for op in self.factors()]
+
     def factors_along(self, role: Role) -> list[LoadOp]:
         """Returns the factors whose index depends on the axis."""
         variable = self.block.variables[self.positions[role]]
@@ -153,11 +165,23 @@ class ProductView:
         return max(1, filters // max(1, groups))
 
     @property
-    def has_unit_stride(self) -> bool:
-        """Whether neighbouring columns of the result read neighbouring elements of the image."""
+    def column_stride(self) -> int:
+        """The greatest distance of the elements of the image that neighbouring columns of the result read."""
         column = self.block.variables[self.positions[Role.COLUMNS]]
         reads = [op.index for op in ops_of(self.block.body, LoadOp) if column in op.index_operands]
-        return all(stride(index.exprs[-1], index.operands.index(column)) == 1 for index in reads)
+        strides = [stride(index.exprs[-1], index.operands.index(column)) for index in reads]
+        return max((USUAL_EXTENT if found is None else abs(found) for found in strides), default=1)
+
+    @property
+    def has_unit_stride(self) -> bool:
+        """Whether neighbouring columns of the result read neighbouring elements of the image."""
+        return self.column_stride == 1
+
+    @property
+    def terms(self) -> int:
+        """The expected number of products in a sum."""
+        kinds = zip(self.block.extents, self.block.kinds, strict=True)
+        return expected_product(extent for extent, kind in kinds if kind is IterKind.REDUCE)
 
     @property
     def packed_columns(self) -> int | None:
@@ -182,10 +206,40 @@ def memref_type(buffer: SSAValue) -> MemRefType:
     return SSAValue.get(buffer, type=MemRefType).type
 
 
+def element_bytes(load: LoadOp) -> int:
+    """Returns the size in bytes of an element of the loaded buffer."""
+    return -(-bit_width(load.buffer_type.element_type) // 8)
+
+
+def buffer_bytes(load: LoadOp) -> int:
+    """Returns the expected size in bytes of the loaded buffer."""
+    return prod(expected_shape(load.memref)) * element_bytes(load)
+
+
 def came_from(block: BlockOp, op: type[NamedOp]) -> bool:
     """Whether a block computes a result of the expansion of `op`."""
     source = block.attributes.get(BLOCK_SOURCE)
     return isinstance(source, StringAttr) and source.data == op.name
+
+
+def is_row(block: BlockOp, position: int, *, alone: bool = True) -> bool:
+    """Whether neighbouring values of a variable access neighbouring elements, or the same element, of all buffers.
+
+    Unless `alone`, dimensions of size 1 after the variable's own do not count: the elements are neighbours in memory.
+    """
+    variable = block.variables[position]
+    for op in (*ops_of(block.body, LoadOp), *ops_of(block.body, StoreOp)):
+        if variable not in op.index_operands:
+            continue
+        index = list(op.index)
+        while not alone and variable not in index[-1].operands and extents_of(op.memref)[len(index) - 1] == 1:
+            index.pop()
+        if any(variable in each.operands for each in index[:-1]):
+            return False
+        last = index[-1]
+        if variable in last.operands and stride(last.exprs[0], last.operands.index(variable)) != 1:
+            return False
+    return True
 
 
 def points(block: BlockOp) -> int:
@@ -298,3 +352,66 @@ def _size_hint(argument: SSAValue) -> tuple[int, ...]:
     attributes = function.arg_attrs if isinstance(function, FuncOp) else None
     size = None if attributes is None else attributes.data[argument.index].data.get(SIZE)
     return tuple(size.get_values()) if is_attribute(size, DenseArrayBase[IntegerType]) else _NOTHING
+
+
+class KernelView:
+    """A kernel and the target that it is scheduled for: its blocks, and the expected extents of its loops.
+
+    Blocks and loops are remembered; whoever changes the kernel calls `forget`.
+    """
+
+    def __init__(self, kernel: FuncOp, target: Target):
+        self.kernel, self.target = kernel, target
+        self._blocks: dict[str, BlockOp] | None = None
+        self._loops: dict[str, ForOp] | None = None
+
+    def forget(self) -> None:
+        """Forgets the blocks and loops of the kernel."""
+        self._blocks = self._loops = None
+
+    def blocks(self) -> list[BlockOp]:
+        """Returns the blocks in the order of the text."""
+        return list(self._named_blocks().values())
+
+    def block(self, name: str) -> BlockOp:
+        """Returns the block called `name`."""
+        return self._named_blocks()[name]
+
+    def _named_blocks(self) -> dict[str, BlockOp]:
+        if self._blocks is None:
+            self._blocks = blocks_of(self.kernel)
+        return self._blocks
+
+    def loop(self, name: str) -> ForOp | None:
+        """Returns the loop called `name`, or None."""
+        if self._loops is None:
+            self._loops = loops_of(self.kernel)
+        return self._loops.get(name)
+
+    def extent(self, loop: str) -> int:
+        """Returns the extent of a loop, its expected value if it is dynamic; 1 if there is no such loop."""
+        found = self.loop(loop)
+        return 1 if found is None else expected(found.bound)
+
+    def least(self, loop: str) -> int:
+        """Returns the extent of a loop with all dynamic values at their known minimum; 1 if there is no such loop."""
+        found = self.loop(loop)
+        return 1 if found is None else least(found.bound)
+
+    def is_dynamic(self, loop: str) -> bool:
+        """Whether the extent of a loop is dynamic."""
+        found = self.loop(loop)
+        return found is not None and found.extent is None
+
+    def is_longer(self, loop: str, size: int) -> bool:
+        """Whether a loop has, or may have, more iterations than `size`, so that it must be split."""
+        return self.is_dynamic(loop) or self.extent(loop) > size
+
+    def lanes(self, block: BlockOp) -> int:
+        """Returns the number of elements of the widest type in `block` that fit into a vector register.
+
+        Buffers of indices do not count: they address other elements and are mostly the same for all lanes.
+        """
+        types = [memref_type(buffer).element_type for buffer in (*block.reads, *block.writes)]
+        widths = [bit_width(type) for type in types if not isinstance(type, IndexType)]
+        return self.target.lanes(max([8, *widths] if widths else [64]))

@@ -9,7 +9,8 @@ from xdsl.ir import OpResult
 from xrelay.dialects.loop import BlockOp, IterKind, LoadOp, StoreOp
 from xrelay.dialects.loop.schedule import ComputeAt, Reorder, Settle, Split, Unroll
 from xrelay.dialects.shared.op_lists import ops_of
-from xrelay.lowering.topi_to_loop.schedules.common_steps import MIN_LANES, parallelize_outer, vectorize_row
+from xrelay.lowering.topi_to_loop.schedules.common_steps import parallelize_outer, vectorize_row
+from xrelay.lowering.topi_to_loop.schedules.cost_model import MIN_LANES
 from xrelay.lowering.topi_to_loop.schedules.kernel_view import folded_loops, loop_of_variable, loops_of_kind, points
 from xrelay.lowering.topi_to_loop.schedules.schedule_draft import ITERATIONS_PER_THREAD, ScheduleDraft
 from xrelay.target.cpus import MIN_PARALLEL_WORK

@@ -16,15 +16,18 @@ from xrelay.dialects.loop import BlockOp, ForOp, IterKind, SchedulePrimitive
 from xrelay.dialects.loop.schedule import CacheWrite, ComputeAt, PartialSums, Rfactor, Split
 from xrelay.dialects.topi.named.pool import Pool1dOp, Pool2dOp, Pool3dOp
 from xrelay.dialects.topi.shapes import bit_width
+from xrelay.errors import ScheduleError
+from xrelay.lowering.topi_to_loop.schedules.candidates import Candidate, Proposal
 from xrelay.lowering.topi_to_loop.schedules.common_steps import (
-    MAX_UNROLLED_VECTORS,
     keep_rolled,
     parallelize_outer,
     schedule_remaining,
     vectorize_fold,
     vectorize_row,
 )
+from xrelay.lowering.topi_to_loop.schedules.cost_model import MAX_UNROLLED_VECTORS, folds_cost
 from xrelay.lowering.topi_to_loop.schedules.kernel_view import (
+    KernelView,
     came_from,
     expected,
     folded_loops,
@@ -47,8 +50,8 @@ from xrelay.passes.loop.nest_queries import enclosing_loops, reduces_over
 from xrelay.passes.loop.primitives.accumulators import updates_of
 
 
-def schedule_reductions(draft: ScheduleDraft) -> bool:
-    """Schedules kernels with reductions that no other family accepts: sums, means, maxima.
+def propose_reductions(view: KernelView) -> list[Proposal]:
+    """Proposes a schedule for kernels with reductions: sums, means, maxima, and those of other families.
 
     ```
     for n, c: for y, x: t[n, c] += X[n, y, x, c]      →    parallel for n:
@@ -58,10 +61,19 @@ def schedule_reductions(draft: ScheduleDraft) -> bool:
                                                                for c in lanes: Y[…] = acc[c] / 49
     ```
     """
-    reductions = [block for block in draft.blocks() if block.is_reduction]
+    reductions = [block for block in view.blocks() if block.is_reduction]
     if not reductions:
-        return False
-    for block in reductions:
+        return []
+    names = frozenset(block.block_name for block in reductions)
+    return [Candidate(FOLD, "any reduction", lambda: folds_cost(view, reductions), _schedule_reductions, names)]
+
+
+FOLD = "accumulators in registers"
+"""The name of candidates that compute each row of results in registers."""
+
+
+def _schedule_reductions(draft: ScheduleDraft) -> None:
+    for block in [block for block in draft.blocks() if block.is_reduction]:
         if is_scan(block):
             schedule_scan(draft, block.block_name)
             draft.mark_done(block.block_name)
@@ -71,7 +83,6 @@ def schedule_reductions(draft: ScheduleDraft) -> bool:
         else:
             fold_at_consumer(draft, block.block_name)
     schedule_remaining(draft)
-    return True
 
 
 def consumer_of(draft: ScheduleDraft, name: str, *, read_elsewhere: bool = False) -> BlockOp | None:
@@ -86,6 +97,14 @@ def consumer_of(draft: ScheduleDraft, name: str, *, read_elsewhere: bool = False
     if (readers and not read_elsewhere) or draft.attempt(CacheWrite(name)) is not None:
         return None
     return draft.block(f"{name}_write")
+
+
+def consumer_at_points(draft: ScheduleDraft, name: str, *, read_elsewhere: bool = False) -> BlockOp:
+    """Like `consumer_of`; raises `ScheduleError` if the results are read at other points."""
+    consumer = consumer_of(draft, name, read_elsewhere=read_elsewhere)
+    if consumer is None:
+        raise ScheduleError(f"the results of {name!r} are read at other points than their own")
+    return consumer
 
 
 def fold_at_consumer(draft: ScheduleDraft, name: str) -> bool:
@@ -190,8 +209,8 @@ def _split_row(draft: ScheduleDraft, consumer: BlockOp, row: str) -> list[str]:
     return [outer, inner]
 
 
-def schedule_pool(draft: ScheduleDraft) -> bool:
-    """Schedules kernels with a pooling window.
+def propose_pool(view: KernelView) -> list[Proposal]:
+    """Proposes a schedule for kernels with a pooling window.
 
     ```
     for n, co, h, w, ci: for y, x: t[…] = max(t[…], X[…])   →   parallel for n_co_h: for w:
@@ -204,15 +223,19 @@ def schedule_pool(draft: ScheduleDraft) -> bool:
     """
     windows = [
         block
-        for block in draft.blocks()
+        for block in view.blocks()
         if block.is_reduction and any(came_from(block, op) for op in (Pool1dOp, Pool2dOp, Pool3dOp))
     ]
     if not windows:
-        return False
-    for block in windows:
-        fold_at_consumer(draft, block.block_name)
-    schedule_remaining(draft)
-    return True
+        return []
+    names = [block.block_name for block in windows]
+
+    def apply(draft: ScheduleDraft) -> None:
+        for name in names:
+            fold_at_consumer(draft, name)
+        schedule_remaining(draft)
+
+    return [Candidate(FOLD, "a pooling window", lambda: folds_cost(view, windows), apply, frozenset(names))]
 
 
 LONG_SUM: Final = 1 << 16

@@ -6,6 +6,7 @@ from xrelay.dialects.loop import BlockOp, IterKind, LoadOp
 from xrelay.dialects.loop.schedule import ComputeAt
 from xrelay.dialects.shared.op_lists import ops_of
 from xrelay.dialects.topi.named.softmax import SoftmaxOp
+from xrelay.lowering.topi_to_loop.schedules.candidates import Candidate, Proposal
 from xrelay.lowering.topi_to_loop.schedules.common_steps import (
     keep_rolled,
     parallelize_outer,
@@ -13,7 +14,9 @@ from xrelay.lowering.topi_to_loop.schedules.common_steps import (
     vectorize_fold,
     vectorize_row,
 )
+from xrelay.lowering.topi_to_loop.schedules.cost_model import rest_cost
 from xrelay.lowering.topi_to_loop.schedules.kernel_view import (
+    KernelView,
     came_from,
     folded_loops,
     loop_of_variable,
@@ -23,8 +26,8 @@ from xrelay.lowering.topi_to_loop.schedules.kernel_view import (
 from xrelay.lowering.topi_to_loop.schedules.schedule_draft import ScheduleDraft
 
 
-def schedule_softmax(draft: ScheduleDraft) -> bool:
-    """Schedules kernels whose last stage is elementwise and belongs to a softmax or follows one.
+def propose_softmax(view: KernelView) -> list[Proposal]:
+    """Proposes a schedule for kernels whose last stage is elementwise and belongs to a softmax or follows one.
 
     ```
     for i: max                       parallel for i:
@@ -34,15 +37,18 @@ def schedule_softmax(draft: ScheduleDraft) -> bool:
     for i, j: product                  product of the row, in lanes
     ```
     """
-    blocks = draft.blocks()
+    blocks = view.blocks()
     if not any(came_from(block, SoftmaxOp) for block in blocks) or blocks[-1].is_reduction:
-        return False
+        return []
     last = blocks[-1]
     rows = _row_loops(last, blocks)
-    if rows:
-        _compute_rows(draft, last.block_name, rows)
-    schedule_remaining(draft)
-    return True
+
+    def apply(draft: ScheduleDraft) -> None:
+        if rows:
+            _compute_rows(draft, last.block_name, rows)
+        schedule_remaining(draft)
+
+    return [Candidate("all stages of a row", "a softmax", lambda: rest_cost(view), apply)]
 
 
 def _row_loops(last: BlockOp, blocks: list[BlockOp]) -> list[str]:

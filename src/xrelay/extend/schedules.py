@@ -1,9 +1,11 @@
 """Schedules of kernels: families that propose a schedule, the primitives they apply, and new primitives.
 
-    register_family("l1_normalize", schedule_l1_normalize)  # (ScheduleDraft) -> bool
+    register_family("l1_normalize", schedule_l1_normalize)  # (ScheduleDraft) -> bool or candidates
 
-A family examines the draft of a kernel and returns False if it does not apply to the kernel. A primitive is a frozen
-dataclass decorated with `@register_primitive`; a function decorated with `@rewrites(…)` implements it.
+A family examines the draft of a kernel and returns False if it does not apply to the kernel. If it schedules the kernel
+and returns True, its schedule is used. It may also return `Candidate`s, which compete with those of other families by
+their `Cost`; each is applied to a draft of its own. A primitive is a frozen dataclass decorated with
+`@register_primitive`; a function decorated with `@rewrites(…)` implements it.
 """
 
 from xrelay.dialects.loop import BlockOp, IterKind
@@ -29,6 +31,7 @@ from xrelay.dialects.loop.schedule import (
     register_primitive,
 )
 from xrelay.errors import ScheduleError
+from xrelay.lowering.topi_to_loop.schedules.candidates import Candidate, Refusal
 from xrelay.lowering.topi_to_loop.schedules.choose_family import register_family
 from xrelay.lowering.topi_to_loop.schedules.common_steps import (
     parallelize_outer,
@@ -36,7 +39,8 @@ from xrelay.lowering.topi_to_loop.schedules.common_steps import (
     vectorize_fold,
     vectorize_row,
 )
-from xrelay.lowering.topi_to_loop.schedules.kernel_view import loops_of_kind, points, readers_of
+from xrelay.lowering.topi_to_loop.schedules.cost_model import Cost
+from xrelay.lowering.topi_to_loop.schedules.kernel_view import KernelView, loops_of_kind, points, readers_of
 from xrelay.lowering.topi_to_loop.schedules.schedule_draft import ScheduleDraft
 from xrelay.passes.loop.primitives.rewrites import rewrites
 
@@ -45,13 +49,17 @@ __all__ = [
     "CacheInplace",
     "CacheRead",
     "CacheWrite",
+    "Candidate",
     "ComputeAt",
+    "Cost",
     "DisableUnroll",
     "Fuse",
     "Guard",
     "IterKind",
+    "KernelView",
     "Parallelize",
     "PartialSums",
+    "Refusal",
     "Reorder",
     "ReverseComputeAt",
     "Rfactor",

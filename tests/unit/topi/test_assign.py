@@ -5,11 +5,15 @@ from __future__ import annotations
 import pytest
 from xdsl.dialects import func
 
-from xrelay.dialects.loop.schedule import Split, Unroll
+from xrelay.dialects.loop.schedule import SchedulePrimitive, Split, Unroll
 from xrelay.lowering.registry import pass_thunks
 from xrelay.lowering.topi_to_loop.schedules import choose_family
+from xrelay.lowering.topi_to_loop.schedules.candidates import Candidate, Refusal, cheapest
 from xrelay.lowering.topi_to_loop.schedules.choose_family import register_family, schedule_kernel
+from xrelay.lowering.topi_to_loop.schedules.cost_model import Cost
+from xrelay.lowering.topi_to_loop.schedules.kernel_view import KernelView
 from xrelay.lowering.topi_to_loop.schedules.schedule_draft import ScheduleDraft
+from xrelay.lowering.topi_to_loop.schedules.tile_model import TIE
 from xrelay.passes.infra.pipeline import run_pipeline
 from xrelay.passes.infra.pipeline_text import parse_passes
 from xrelay.passes.infra.source import full_context, parse_module
@@ -65,6 +69,42 @@ def test_a_family_whose_schedule_is_illegal_gives_up(monkeypatch: pytest.MonkeyP
     assert chosen.family == "injective"
     assert "wrong failed" in chosen.reason
     assert "no_such_loop" in chosen.reason
+
+
+def proposed(name: str, cycles: float, *steps: SchedulePrimitive) -> Candidate:
+    return Candidate(name, "a test", lambda: Cost.of(cycles), lambda draft: draft.do(*steps))
+
+
+def test_candidates_of_a_registered_family_compete_by_cost(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(choose_family, "REGISTERED", dict(choose_family.REGISTERED))
+    mine = [proposed("dear", 1e9, Split("i", 2)), proposed("cheap", 0.5, Split("i", 3)), Refusal("none", "a test")]
+    register_family("mine", lambda draft: mine)
+    chosen = schedule_kernel(kernel(COPY), WIDE)
+    assert (chosen.family, chosen.schedule.data) == ("mine", (Split("i", 3),))
+    del mine[1]
+    assert schedule_kernel(kernel(COPY), WIDE).family == "injective"
+
+
+def test_the_next_candidate_replaces_an_illegal_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(choose_family, "REGISTERED", dict(choose_family.REGISTERED))
+    illegal = proposed("illegal", 0.1, Split("i", 2), Unroll("no_such_loop"))
+    register_family("mine", lambda draft: [illegal, proposed("legal", 0.2, Split("j", 4))])
+    chosen = schedule_kernel(kernel(COPY), WIDE)
+    assert (chosen.family, chosen.schedule.data) == ("mine", (Split("j", 4),))
+    assert "no_such_loop" in chosen.refused["mine"]
+
+
+def test_of_candidates_of_equal_cost_the_first_is_chosen() -> None:
+    view = KernelView(kernel(COPY), WIDE)
+    costs = [3.0, 2.0, 2.0 * (1 - TIE / 2), 2.0]
+    assert cheapest([proposed(str(cost), cost) for cost in costs], view) == 1
+
+
+def test_the_cost_of_other_blocks_counts_unless_it_is_equal() -> None:
+    view = KernelView(kernel(COPY), WIDE)
+    rest = Candidate("rest", "a test", lambda: Cost.of(1.0), lambda draft: None, frozenset())
+    assert cheapest([rest, proposed("all", 2.0)], view) == 1
+    assert rest.total(view).cycles > 2
 
 
 def conv(data: str, weight: str, result: str, options: str = "") -> str:

@@ -1,8 +1,25 @@
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
-from xrelay.lowering.topi_to_loop.schedules.register_tile import choose_filters, choose_tile, fits, largest_divisor
+from xrelay.lowering.topi_to_loop.schedules.tile_model import (
+    RegisterTile,
+    fits,
+    largest_divisor,
+    rank_filters,
+    rank_tiles,
+)
+
+
+def choose_tile(width: int, blocks: int, registers: int, **options: Any) -> RegisterTile:
+    return rank_tiles(width, blocks, registers, **options)[0]
+
+
+def choose_filters(filters: int, registers: int) -> int:
+    return rank_filters(filters, registers, terms=1000)[0][0]
+
 
 WIDTHS = (1, 2, 3, 5, 7, 13, 14, 17, 27, 28, 55, 56, 112, 149, 224)
 

@@ -46,8 +46,16 @@ func.func private @dense_of_far_rows(%x: tensor<128x1024xf32>, %w: tensor<192x10
 }
 
 // CHECK-LABEL: func.func private @dense_plain
-// CHECK-SAME: dense: the right operand is transposed, for 8 rows only; lanes run along the terms of a sum
-func.func private @dense_plain(%x: tensor<8x16xf32>, %w: tensor<32x16xf32>) -> tensor<8x32xf32> {
+// CHECK-SAME: dense: the right operand is transposed, for 6 rows only; lanes run along the terms of a sum
+func.func private @dense_plain(%x: tensor<6x256xf32>, %w: tensor<32x256xf32>) -> tensor<6x32xf32> {
+  %r = topi.matmul(%x, %w) : (tensor<6x256xf32>, tensor<32x256xf32>) -> tensor<6x32xf32>
+  func.return %r : tensor<6x32xf32>
+}
+
+// A sum of few terms does not fill vectors: the operand is copied even for few rows.
+// CHECK-LABEL: func.func private @short_sums
+// CHECK-SAME: dense: the right operand is transposed: its columns are copied side by side
+func.func private @short_sums(%x: tensor<8x16xf32>, %w: tensor<32x16xf32>) -> tensor<8x32xf32> {
   %r = topi.matmul(%x, %w) : (tensor<8x16xf32>, tensor<32x16xf32>) -> tensor<8x32xf32>
   func.return %r : tensor<8x32xf32>
 }
@@ -98,8 +106,17 @@ func.func private @projection(%x: tensor<8x197x768xf32>, %y: tensor<768x3072xf32
 // CHECK-LABEL: func.func private @both_transposed
 // CHECK-SAME: cache_read("batch_matmul", 0, last = 0)
 // CHECK-SAME: cache_read("batch_matmul", 1, last = 0)
-func.func private @both_transposed(%x: tensor<512x1024xf32>, %y: tensor<64x512xf32>) -> tensor<1024x64xf32> {
-  %r = topi.batch_matmul(%x, %y) {transpose_left = true, transpose_right = true} : (tensor<512x1024xf32>, tensor<64x512xf32>) -> tensor<1024x64xf32>
+func.func private @both_transposed(%x: tensor<512x2048xf32>, %y: tensor<256x512xf32>) -> tensor<2048x256xf32> {
+  %r = topi.batch_matmul(%x, %y) {transpose_left = true, transpose_right = true} : (tensor<512x2048xf32>, tensor<256x512xf32>) -> tensor<2048x256xf32>
+  func.return %r : tensor<2048x256xf32>
+}
+
+// The copy is not worth its time for one or two tiles of columns.
+// CHECK-LABEL: func.func private @few_tiles
+// CHECK-NOT: cache_read("batch_matmul", 0
+// CHECK-SAME: rows x
+func.func private @few_tiles(%x: tensor<512x1024xf32>, %y: tensor<512x64xf32>) -> tensor<1024x64xf32> {
+  %r = topi.batch_matmul(%x, %y) {transpose_left = true} : (tensor<512x1024xf32>, tensor<512x64xf32>) -> tensor<1024x64xf32>
   func.return %r : tensor<1024x64xf32>
 }
 

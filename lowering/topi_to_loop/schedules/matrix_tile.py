@@ -1,0 +1,211 @@
+"""Matrix products in a register tile of rows × vectors of columns, computed where a consumer stores it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import NamedTuple
+
+from xrelay.dialects.loop import BlockOp, IterKind
+from xrelay.dialects.loop.schedule import CacheRead, ComputeAt, Reorder, Split
+from xrelay.errors import ScheduleError
+from xrelay.lowering.topi_to_loop.schedules.common_steps import (
+    TRANSPOSED_ROW,
+    parallelize_outer,
+    schedule_remaining,
+    tile_transposed,
+    vectorize_row,
+)
+from xrelay.lowering.topi_to_loop.schedules.kernel_view import (
+    ProductView,
+    Role,
+    expected_product,
+    loop_of_variable,
+    loops_of_kind,
+    points,
+)
+from xrelay.lowering.topi_to_loop.schedules.reduction import consumer_at_points, share_terms
+from xrelay.lowering.topi_to_loop.schedules.register_tile import around_tile, schedule_sums, unroll_tile
+from xrelay.lowering.topi_to_loop.schedules.schedule_draft import ScheduleDraft
+from xrelay.lowering.topi_to_loop.schedules.tile_model import RegisterTile
+
+
+@dataclass(frozen=True)
+class FactorCopy:
+    """A copy of a factor of the products: the number of its load in the body, and the innermost dimension."""
+
+    factor: int
+    last: int
+
+
+@dataclass(frozen=True)
+class MatrixPlan:
+    """The parameters of a schedule with columns as lanes."""
+
+    lanes: int
+    tile: RegisterTile
+    rows: ProductView
+    """The product, with the axis along which the rows of a tile run."""
+    shared: tuple[int, ...] = ()
+    """The positions of the stack variables on which the right operand does not depend."""
+    rows_apart: bool = False
+    """Whether the rows of a tile are rows of different matrices, each of several rows."""
+    left: FactorCopy | None = None
+    right: FactorCopy | None = None
+
+
+def apply_plan(plan: MatrixPlan, draft: ScheduleDraft) -> None:
+    """Schedules a kernel by a plan."""
+    product, shared, has_parts = _with_parts(draft, plan)
+    if plan.left is not None:
+        _copied(draft, product, plan.left)
+        draft.because("the left operand is transposed, its lines far apart: it is copied row by row")
+    panel = None
+    if plan.right is not None:
+        panel = _copied(draft, product, plan.right)
+        transposed = plan.right.last != -1
+        draft.because(
+            "the right operand is transposed: its columns are copied side by side"
+            if transposed
+            else "the right operand is large: the columns of a tile are copied side by side"
+        )
+    consumer = consumer_at_points(draft, product.name, read_elsewhere=has_parts)
+    _tile(draft, product, consumer, plan, shared=shared, panel=panel)
+    schedule_remaining(draft)
+
+
+def _with_parts(draft: ScheduleDraft, plan: MatrixPlan) -> tuple[ProductView, list[int], bool]:
+    """Splits the sums of a product into parts if it has fewer register tiles than threads.
+
+    Returns the product, the `shared` positions, and whether there are parts. Their axis is a new first variable.
+    """
+    product, tile = plan.rows.of(draft), plan.tile
+    rows, columns = product.extent(Role.ROWS), -(-product.extent(Role.COLUMNS) // plan.lanes)
+    matrix = {product.positions.get(Role.ROWS), product.positions[Role.COLUMNS]}
+    stacks = expected_product(product.block.extents[p] for p in product.block.spatial if p not in matrix)
+    tiles = stacks * -(-rows // tile.columns) * -(-columns // tile.blocks)
+    if not share_terms(draft, product.name, tiles):
+        return product, list(plan.shared), False
+    positions = {role: position + 1 for role, position in product.positions.items()}
+    return ProductView(draft.block(product.name), positions), [position + 1 for position in plan.shared], True
+
+
+def _copied(draft: ScheduleDraft, product: ProductView, copy: FactorCopy) -> str:
+    """Makes the product read a copy of a factor; returns the name of the block that copies."""
+    draft.do(CacheRead(product.name, copy.factor, last=copy.last))
+    return f"{product.name}_read{copy.factor}"
+
+
+class _Names(NamedTuple):
+    """The loops over rows and columns of a nest before they are split."""
+
+    row: str | None
+    column: str | None
+
+
+def _tile(
+    draft: ScheduleDraft,
+    product: ProductView,
+    consumer: BlockOp,
+    plan: MatrixPlan,
+    *,
+    shared: Sequence[int],
+    panel: str | None,
+) -> None:
+    """Computes the sums of `product` in a register tile at its `consumer`; raises `ScheduleError` if that is not legal.
+
+    The loops over columns are outside those over rows, so that the right operand's panel for a tile stays in the cache
+    for all rows. `shared` are the positions of stack variables on which that panel does not depend: their loops are
+    inside those over columns too. `panel` is a block that copies the right operand; it copies the columns of one tile
+    at a time if there are enough tiles for all threads.
+    """
+    name, block = product.name, product.block
+    tile, lanes = plan.tile, plan.lanes
+    own = _Names(product.loop(Role.ROWS), product.loop(Role.COLUMNS))
+    outer = _Names(product.loop(Role.ROWS, consumer), product.loop(Role.COLUMNS, consumer))
+    reduction, work = loops_of_kind(block, IterKind.REDUCE), points(block)
+    stacks = [loop for loop in loops_of_kind(consumer, IterKind.SPATIAL) if loop not in (outer.row, outer.column)]
+    inner_stacks = [loop for position in shared if (loop := loop_of_variable(consumer, position)) is not None]
+    panels, row_tiles, inside, lane = _cut(draft, outer, tile, lanes)
+    outside = [loop for loop in stacks if loop not in inner_stacks] + panels
+    around_panel, outside = len(outside), [*outside, *inner_stacks, *row_tiles]
+    if not outside:
+        outside, inside = around_tile(draft, inside)
+    if not outside:
+        raise ScheduleError(f"{name} is a single element", help="choose another schedule")
+    if len(outside) + len(inside) > 1:
+        draft.do(Reorder((*outside, *inside)))
+    draft.do(ComputeAt(name, outside[-1]))
+    schedule_sums(draft, name, reduction, *_sums_tile(draft, own, lanes), product.loop(Role.TERM))
+    unroll_tile(draft, consumer.block_name, inside, lane)
+    if panel is not None:
+        _make_panel(draft, panel, outside[:around_panel])
+    parallelize_outer(draft, outside, work)
+    draft.mark_done(name, consumer.block_name)
+    draft.because(
+        f"{tile.columns} rows x {tile.blocks} vectors of {lanes} columns = {tile.columns * tile.blocks} accumulators "
+        f"of {draft.target.vector_registers} registers, expected at {tile.efficiency:.0%} of the peak"
+    )
+
+
+def _make_panel(draft: ScheduleDraft, panel: str, around: Sequence[str]) -> None:
+    """Moves the copy of the right operand into the loops `around` a tile's columns, or leaves it before the nest.
+
+    The last loops of the copy are depth and columns.
+    """
+    count = prod(draft.extent(loop) for loop in around)
+    block = draft.block(panel)
+    loops, lanes = loops_of_kind(block, IterKind.SPATIAL), draft.lanes(block)
+    if not around or count < draft.target.threads or draft.attempt(ComputeAt(panel, around[-1])) is not None:
+        return
+    if len(vectorize_row(draft, loops[-1], lanes)) == 1 and draft.extent(loops[-1]) >= TRANSPOSED_ROW:
+        tile_transposed(draft, panel, loops[-2:], loops[-2])
+    draft.mark_done(panel)
+
+
+def _cut(
+    draft: ScheduleDraft, names: _Names, tile: RegisterTile, lanes: int
+) -> tuple[list[str], list[str], list[str], str | None]:
+    """Splits the consumer's rows and columns.
+
+    Returns the loops over tiles of columns, the loops over tiles of rows, the loops inside a tile, and the loop to
+    vectorise.
+    """
+    panels: list[str] = []
+    row_tiles: list[str] = []
+    inside: list[str] = []
+    row = names.column
+    if row is not None:
+        panels = _split_off(draft, row, tile.blocks * lanes, "_o", "_t")
+        row = f"{row}_t" if panels else row
+        vectors = _split_off(draft, row, lanes, "_v", "_l")
+        row = f"{row}_l" if vectors else row
+        inside = [*vectors, row]
+    if names.row is not None:
+        row_tiles = _split_off(draft, names.row, tile.columns, "_o", "_i")
+        # Rows of a tile precede its columns; a tile of one row has no row loop.
+        rows = [f"{names.row}_i" if row_tiles else names.row]
+        if tile.columns == 1 and row_tiles:
+            rows = []
+        inside = [*rows, *inside]
+    return panels, row_tiles, inside, row
+
+
+def _split_off(draft: ScheduleDraft, loop: str, factor: int, outer: str, inner: str) -> list[str]:
+    """Splits a loop if it is longer than `factor`; returns the outer loop, or nothing."""
+    if not draft.is_longer(loop, factor):
+        return []
+    draft.do(Split(loop, factor, names=(loop + outer, loop + inner)))
+    return [loop + outer]
+
+
+def _sums_tile(draft: ScheduleDraft, own: _Names, lanes: int) -> tuple[list[str], str | None]:
+    """Splits the columns of the sums into vectors; returns the loops of the tile, and the one to vectorise."""
+    tile = [own.row] if own.row is not None and draft.extent(own.row) > 1 else []
+    row = own.column
+    if row is not None and draft.extent(row) > 1:
+        vectors = _split_off(draft, row, lanes, "_v", "_l")
+        row = f"{row}_l" if vectors else row
+        tile += [*vectors, row]
+    return tile, row
