@@ -54,6 +54,7 @@ from xrelay.lowering.loop_to_scf.row_writer import RowWriter
 from xrelay.lowering.loop_to_scf.select_first import SelectWriter
 from xrelay.lowering.loop_to_scf.sort import SortWriter
 from xrelay.lowering.loop_to_scf.suppress import SuppressWriter
+from xrelay.lowering.loop_to_scf.transposed_tiles import load_columns, square_of
 from xrelay.lowering.loop_to_scf.values import Values, as_expression, elementwise, logic
 from xrelay.passes.infra.conversion import dispose
 from xrelay.passes.loop.nest_queries import buffers_on_stack, is_local
@@ -73,6 +74,7 @@ class KernelWriter:
         self._layouts = dict[SSAValue, LocalLayout]()
         self._waiting = dict[ForOp, list[memref.AllocOp]]()
         self._on_stack = set[memref.AllocOp]()
+        self._loaded = dict[LoadOp, SSAValue]()
         self._in_parallel, self._changes = False, None
 
     def write(self, function: func.FuncOp) -> None:
@@ -120,7 +122,9 @@ class KernelWriter:
 
     def _statement(self, op: Operation) -> None:
         # Exact types first: each case below tests an abstract class, and most ops have one of these types.
-        if type(op) is LoadOp:
+        if type(op) is LoadOp and (loaded := self._loaded.get(op)) is not None:
+            self._define(op.result, loaded)
+        elif type(op) is LoadOp:
             self._define(op.result, load(self._emitter, self._target(op), self._values.lanes))
         elif type(op) is StoreOp:
             target, value = self._target(op), self._values.get(op.value)
@@ -256,13 +260,27 @@ class KernelWriter:
             self._parallel(loop)
         elif loop.kind is LoopKind.SETTLING and self._values.lanes is None and can_settle(loop):
             self._settling(loop)
-        else:
+        elif self._values.lanes is not None or not self._transposed(loop):
             self._serial(loop)
 
     def _release(self, loop: ForOp) -> None:
         """Allocates the buffers that only this loop uses on the stack."""
         for op in self._waiting.pop(loop, []):
             self._put_on_stack(op)
+
+    def _transposed(self, loop: ForOp) -> bool:
+        """Writes the iterations of an unrolled loop whose vectors are columns of a tile; returns whether it is one."""
+        inner = square_of(loop)
+        columns = {} if inner is None else load_columns(loop, inner, self._values, self._emitter, self._target)
+        if inner is None or not columns:
+            return False
+        self._release(loop)
+        for number in range(loop.extent or 0):
+            self._values.set(loop.index, ValueMap.constant(number))
+            self._loaded = {load: vectors[number] for load, vectors in columns.items()}
+            self._vectorized(inner)
+        self._loaded = {}
+        return True
 
     def _vectorized(self, loop: ForOp) -> None:
         assert loop.extent is not None

@@ -1,0 +1,24 @@
+"""Transpositions in registers, of all widths of elements, with whole and with partial tiles."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from support.one_op import applied, check
+
+from xrelay import relay
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "int8", "int64", "bool"])
+def test_transpose(dtype: str) -> None:
+    data = (np.arange(2 * 35 * 41).reshape(2, 35, 41) % (2 if dtype == "bool" else 117)).astype(dtype)
+    found = applied("transpose", data, axes=(0, 2, 1))
+    np.testing.assert_array_equal(found, data.transpose(0, 2, 1), strict=True)
+
+
+def test_cast_and_sum_of_a_transposed_tile() -> None:
+    x = relay.var("x", shape=(32, 48), dtype="float16")
+    y = relay.var("y", shape=(48, 32), dtype="float32")
+    module = relay.Module.from_expr(relay.transpose(x).astype("float32") + y)
+    rng = np.random.default_rng(0)
+    check(module, [rng.standard_normal((32, 48)).astype(np.float16), rng.standard_normal((48, 32)).astype(np.float32)])
