@@ -309,7 +309,7 @@ class ShapeEnvironment:
         """
         verdict = self.prove(requirement)
         if verdict is Verdict.REFUTED:
-            raise ContradictionError(f"{requirement.text} contradicts known facts{self._known(requirement)}")
+            raise ContradictionError(f"{requirement.text} contradicts known facts{self._simplified_sides(requirement)}")
         if verdict is Verdict.PROVEN or _has_any(requirement):
             return False
         self._facts.assume(requirement)
@@ -450,7 +450,7 @@ class ShapeEnvironment:
                 terms = dict(zip(kept, terms.values(), strict=True))
         return from_terms(terms)
 
-    def _known(self, requirement: Requirement) -> str:
+    def _simplified_sides(self, requirement: Requirement) -> str:
         """The simplified sides of a refuted requirement, for a message; empty if simplification changes nothing."""
         sides = [(dim, self.simplify(dim)) for dim in (requirement.lhs, requirement.rhs)]
         changes = [f"{dim} is {simplified}" for dim, simplified in sides if dim != simplified]

@@ -93,10 +93,10 @@ class ValueMap(Generic[OperandT]):
 
     def __getitem__(self, position: int) -> ValueMap[OperandT]:
         """The map that consists of the expression at `position`."""
-        return self._each[position]
+        return self._single_maps[position]
 
     @cached_property
-    def _each(self) -> tuple[ValueMap[OperandT], ...]:
+    def _single_maps(self) -> tuple[ValueMap[OperandT], ...]:
         """The expressions as maps of one; cached, since analyses of bindings and indices use them often."""
         return tuple(ValueMap.make((expr,), self.operands) for expr in self.exprs)
 

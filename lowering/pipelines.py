@@ -142,7 +142,7 @@ def compile_stages(
         llvm_pipeline(converts_f16=converts_f16, dot_products=dot_products, scalef=scalef),
     )
     return [
-        Stage(phase, tuple(_chosen(phase, rows, opt_level, vector_lanes, entry, decide)))
+        Stage(phase, tuple(_selected_passes(phase, rows, opt_level, vector_lanes, entry, decide)))
         for phase, rows in _woven(PipelineWeaver(), fuse, assign, llvm)
     ]
 
@@ -192,7 +192,7 @@ def _woven(
     return [(phase, weaver.stage(phase.name.lower(), rows[phase])) for phase in Phase]
 
 
-def _chosen(
+def _selected_passes(
     phase: Phase, rows: Sequence[PipelineRow], opt_level: int, vector_lanes: int, entry: str, decide: Decide | None
 ) -> list[str]:
     """Returns the passes of a stage that run; `decide` applies to the optimiser and to passes of other packages."""

@@ -285,9 +285,9 @@ class Artifact:
 
     def write(self, file: BinaryIO, key: str = "") -> None:
         """Writes the model to an open file; `key` is its key in the cache. Raises `OSError` on failure."""
-        _write_models(file, self._parts(), key)
+        _write_models(file, self._all_models(), key)
 
-    def _parts(self) -> dict[str, Artifact]:
+    def _all_models(self) -> dict[str, Artifact]:
         """Returns the model, its returned functions, each followed by those of its own, and its versions."""
         found: list[Artifact] = []
         pending: list[Artifact] = [self]

@@ -58,10 +58,10 @@ def operator_stubs() -> str:
     for space in sorted(filter(None, spaces)):
         lines.append(f"class _{space.capitalize()}:")
         lines += (f"    {line}".rstrip() for name, op in spaces[space] for line in ("@staticmethod", *_stub(name, op)))
-        lines += (f"    {line}".rstrip() for line in _beside(space))
+        lines += (f"    {line}".rstrip() for line in _additional_functions(space))
         lines.append(f"\n{space}: _{space.capitalize()}\n")
     lines += (line for name, op in spaces[""] for line in _stub(name, op))
-    lines += _beside("")
+    lines += _additional_functions("")
     # If a module has this name, such as `relay.qnn`, `relay` exports the module.
     own = [space for space in spaces if space and not isinstance(vars(relay).get(space), ModuleType)]
     names = sorted([*own, *(name for name, _ in spaces[""]), *(name for name in COMPOSED_OPERATORS if "." not in name)])
@@ -84,7 +84,7 @@ def _stub(name: str, op: type[RelayOp]) -> Iterator[str]:
     yield ""
 
 
-def _beside(space: str) -> Iterator[str]:
+def _additional_functions(space: str) -> Iterator[str]:
     """Yields the lines of additional functions of a name space, which are not operators."""
     for name, function in sorted(COMPOSED_OPERATORS.items()):
         if name.rpartition(".")[0] == space:

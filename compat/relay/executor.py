@@ -93,7 +93,7 @@ class Signature:
         Raises `InputError` if an argument is missing, superfluous or not a value.
         """
         given = zip(_in_order(self.names, arguments, named), self.inputs, strict=True)
-        values = [(_given(value, type), type) for value, type in given]
+        values = [(_to_array(value, type), type) for value, type in given]
         return [each for value, type in values for each in (_flat(value, type) if self.is_native else (value,))]
 
     def grouped(self, results: Iterable[Any]) -> Any:
@@ -207,13 +207,13 @@ def _in_order(names: Sequence[str], arguments: Sequence[object], named: Mapping[
     return [*arguments, *(named[name] for name in names[len(arguments) :])]
 
 
-def _given(value: object, type: Attribute) -> Any:
+def _to_array(value: object, type: Attribute) -> Any:
     """Converts an argument: numbers and objects with `numpy()` to arrays, a sequence to a list for a tuple."""
     if isinstance(type, TupleType):
         values = cast("Sequence[object]", value) if isinstance(value, (list, tuple)) else None
         if values is None or len(values) != len(type.types):
             raise InputError(f"an argument is {value!r}, must be {type}", help=f"pass a tuple of {len(type.types)}")
-        return [_given(each, inner) for each, inner in zip(values, type.types, strict=True)]
+        return [_to_array(each, inner) for each, inner in zip(values, type.types, strict=True)]
     if isinstance(value, EvaluatedFunction):
         return value.runner
     if not isinstance(type, TensorType):

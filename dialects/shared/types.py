@@ -261,7 +261,7 @@ class _TypeJoin:
             return _joined_containers(first, types)
         if isinstance(first, FunctionType) and self._join_functions is not None:
             return self._join_functions(types)
-        parts = [_parts(type) for type in types]
+        parts = [_component_types(type) for type in types]
         if any(len(each) != len(parts[0]) or type.name != first.name for each, type in zip(parts, types, strict=True)):
             return None
         if not parts[0]:
@@ -313,7 +313,7 @@ def common_type(types: Sequence[Attribute]) -> Attribute | None:
     return joined_types(types, lambda dims: dims[0] if len(set(dims)) == 1 and isinstance(dims[0], int) else ANY)
 
 
-def _parts(type: Attribute) -> tuple[Attribute, ...]:
+def _component_types(type: Attribute) -> tuple[Attribute, ...]:
     """Returns the component types of a tuple or function type; an empty tuple for other types."""
     if isinstance(type, TupleType):
         return tuple(type.types.data)
@@ -355,7 +355,7 @@ def has_open_functions(types: Iterable[Attribute]) -> bool:
             # Shared parts are visited once: few types with shared parts may represent millions.
             seen.add((id(current), inside))
             inside = inside or isinstance(current, FunctionType)
-            pending += [(part, inside) for part in _parts(current)]
+            pending += [(part, inside) for part in _component_types(current)]
     return False
 
 

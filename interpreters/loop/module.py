@@ -257,7 +257,7 @@ class _Runner:
         last = function.body.block.last_op
         return [values[operand] for operand in last.operands] if last is not None else []
 
-    def _step(self, op: Operation, values: dict[SSAValue, Value]) -> Work[None] | None:
+    def _run_op(self, op: Operation, values: dict[SSAValue, Value]) -> Work[None] | None:
         """Runs an op, or returns the work that runs it."""
         match op:
             case func.CallOp():
@@ -287,7 +287,7 @@ class _Runner:
 
     def _block(self, block: Block, values: dict[SSAValue, Value]) -> Work[None]:
         for op in block.ops:
-            if (work := self._step(op, values)) is not None:
+            if (work := self._run_op(op, values)) is not None:
                 yield work
 
     def _failure(self, op: cf.AssertOp, values: Values) -> str:

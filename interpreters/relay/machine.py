@@ -147,7 +147,7 @@ class Machine:
                 f"{op.name} depends on its own value: the graph has a cycle", location=location_of(op)
             )
         self._pending.add((environment, op))
-        yield from self._demand(self._needed(op), environment)
+        yield from self._demand(self._values_before(op), environment)
         self._pending.remove((environment, op))
         if isinstance(op, FnOp):
             environment.values[op.result] = Closure(op, environment)
@@ -179,7 +179,7 @@ class Machine:
             run.take((yield self._block(inner, [yielded(op.body)]))[0])
         return run.result(environment.sizes)
 
-    def _needed(self, op: Operation) -> Sequence[SSAValue]:
+    def _values_before(self, op: Operation) -> Sequence[SSAValue]:
         """Returns the values to compute before `op`: its operands, and the values captured by a loop or closure.
 
         They include the values that introduce extents in its requirements.

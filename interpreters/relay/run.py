@@ -230,11 +230,11 @@ def _flattened(values: Sequence[RuntimeValue], functions: dict[str, FuncOp], tim
         elif isinstance(current, tuple):
             pending.extend(reversed(current))
         else:
-            results.append(_own(current))
+            results.append(_copy_of_result(current))
     return results
 
 
-def _own(array: Array) -> Array:
+def _copy_of_result(array: Array) -> Array:
     """Returns a copy of a result, because the program may have other references to the array."""
     try:
         return array.copy()

@@ -102,7 +102,7 @@ class _Runner:
                 self._depth -= 1
                 self._sizes.pop()
                 return [self._value(values, operand) for operand in op.operands]
-            if (work := self._step(op, values)) is not None:
+            if (work := self._run_op(op, values)) is not None:
                 yield work
         raise InterpreterError(f"@{name} does not return")
 
@@ -130,7 +130,7 @@ class _Runner:
                 raise InputError(f"@{name} has no meaning for its inputs: {error.message}") from error
         return known[key]
 
-    def _step(self, op: Operation, values: dict[SSAValue, Array]) -> Work[None] | None:
+    def _run_op(self, op: Operation, values: dict[SSAValue, Array]) -> Work[None] | None:
         """Runs an op, or returns the work that runs it."""
         match op:
             case IfOp():
@@ -169,7 +169,7 @@ class _Runner:
                 self._sizes[-1] = around
                 value = values[op.value]
                 return cast("Sequence[Array]", value) if isinstance(op.value.type, TupleType) else [value]
-            if (work := self._step(op, values)) is not None:
+            if (work := self._run_op(op, values)) is not None:
                 yield work
         return []
 

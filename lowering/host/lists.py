@@ -271,7 +271,7 @@ def lower_split_to_sequence(op: SplitToSequenceOp, code: HostCode) -> None:
     axis = op.axis.value.data % len(shape)
     (extent,) = code.extents([shape[axis]])
     extents = code.extents_of(op.data.type)
-    parts, count_of = _parts(op, extent, code)
+    parts, count_of = _part_extents(op, extent, code)
     drop = not op.split and not op.keepdims.value.data
 
     def insert_part(number: SSAValue, carried: Sequence[SSAValue]) -> Sequence[SSAValue]:
@@ -320,7 +320,7 @@ def lower_concat_from_sequence(op: ConcatFromSequenceOp, code: HostCode) -> None
     _for(length, [zero], copy, code)
 
 
-def _parts(
+def _part_extents(
     op: SplitToSequenceOp, extent: SSAValue, code: HostCode
 ) -> tuple[SSAValue, Callable[[SSAValue, SSAValue], SSAValue]]:
     """Returns the number of parts, and a function from a part's number and the rest of the axis to its extent."""

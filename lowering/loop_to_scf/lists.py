@@ -87,9 +87,9 @@ class _References:
             for use in argument.uses if isinstance(argument.type, ListType) else ():
                 self._retain(use)
         while self._owned:
-            self._settle(*self._owned.pop())
+            self._add_calls(*self._owned.pop())
 
-    def _settle(self, value: SSAValue, block: Block) -> None:
+    def _add_calls(self, value: SSAValue, block: Block) -> None:
         """Adds the calls for `value` in `block`, which owns one reference to it."""
         ancestors = [(block.find_ancestor_op_in_block(use.operation), use) for use in value.uses]
         inside = [(ancestor, use) for ancestor, use in ancestors if ancestor is not None]
@@ -207,12 +207,12 @@ class _Conversion:
         """Writes the replacement of an op and returns its results."""
         match op:
             case ListEmptyOp():
-                return [self._made(_NEW, [], op)]
+                return [self._create(_NEW, [], op)]
             case ListInsertOp() | ListInsertPartOp():
                 item = op.value if op in self._nested else self._item(op)
-                return [self._made(_INSERT, [op.list, op.at, item], op)]
+                return [self._create(_INSERT, [op.list, op.at, item], op)]
             case ListEraseOp():
-                return [self._made(_ERASE, [op.list, op.at], op)]
+                return [self._create(_ERASE, [op.list, op.at], op)]
             case ListLengthOp():
                 return [self._word(op.list, LENGTH)]
             case ListExtentsOp():
@@ -250,7 +250,7 @@ class _Conversion:
             word = self._add(IndexCastOp(extent, i64))
             self._builder.insert(memref.StoreOp.get(word, self._extents, [self._index(number)]))
         told = self._add(memref.CastOp.get(self._extents, WORDS))
-        return self._made(_ITEM, [source, rows, stride, size, told, self._index(len(extents))], op)
+        return self._create(_ITEM, [source, rows, stride, size, told, self._index(len(extents))], op)
 
     def _rows(
         self, buffer: SSAValue, open_extents: Sequence[SSAValue], axis: int
@@ -265,7 +265,7 @@ class _Conversion:
         shape = SSAValue.get(buffer, type=MemRefType).type.get_shape()
         return [next(rest) if extent == DYNAMIC_INDEX else self._index(extent) for extent in shape]
 
-    def _made(self, name: str, operands: Sequence[SSAValue], op: Operation) -> SSAValue:
+    def _create(self, name: str, operands: Sequence[SSAValue], op: Operation) -> SSAValue:
         """Writes a call that creates or changes an object, and an assertion that memory was available."""
         (found,) = self._call(name, operands)
         there = self._add(CmpiOp(self._address(found), self._index(0), "ne"))

@@ -110,12 +110,12 @@ def _select(kernel: FuncOp, choices: Sequence[_Chosen]) -> None:
     otherwise: list[Operation] = [CallOp(f"{name}_any", list(block.args), [])]
     for chosen in reversed(choices):
         _share_noalias(kernel, chosen.version)
-        otherwise = _chosen(kernel, chosen, otherwise)
+        otherwise = _dispatch(kernel, chosen, otherwise)
     block.add_ops([*otherwise, ReturnOp()])
     Rewriter.insert_op(any_size, InsertPoint.after(kernel))
 
 
-def _chosen(kernel: FuncOp, chosen: _Chosen, otherwise: Sequence[Operation]) -> list[Operation]:
+def _dispatch(kernel: FuncOp, chosen: _Chosen, otherwise: Sequence[Operation]) -> list[Operation]:
     """Returns the ops that call a version if the kernel's extents match, and run `otherwise` if not."""
     extents, choice = dim_arguments(kernel), chosen.choice
     pairs: list[tuple[SSAValue, int | SSAValue]] = [(extents[index], number) for index, number in choice.numbers]

@@ -43,9 +43,9 @@ def convert_subviews(function: func.FuncOp) -> None:
     for op in ops_of(function, SubviewOp):
         builder = Builder(InsertPoint.before(op))
         if strides := strides_of(SSAValue.get(op.result, type=MemRefType).type):
-            view = _apart(op, strides, builder)
+            view = _strided_part(op, strides, builder)
         else:
-            view = _view(op, builder) if isinstance(op.source.owner, memref.ViewOp) else _moved(op, builder)
+            view = _view(op, builder) if isinstance(op.source.owner, memref.ViewOp) else _contiguous_part(op, builder)
         view.name_hint = op.result.name_hint
         Rewriter.replace_op(op, [], [view])
 
@@ -60,7 +60,7 @@ def _view(op: SubviewOp, builder: Builder) -> SSAValue:
     return builder.insert(memref.ViewOp(whole.source, _value(place, builder), list(op.sizes), op.result.type)).result
 
 
-def _moved(op: SubviewOp, builder: Builder) -> SSAValue:
+def _contiguous_part(op: SubviewOp, builder: Builder) -> SSAValue:
     """Returns a contiguous part of any other buffer, with the part's type."""
     type = SSAValue.get(op.result, type=MemRefType).type
     known = prod(size for size in type.get_shape() if size != DYNAMIC_INDEX)
@@ -71,7 +71,7 @@ def _moved(op: SubviewOp, builder: Builder) -> SSAValue:
     return builder.insert(UnrealizedConversionCastOp.get([cut], [type])).results[0]
 
 
-def _apart(op: SubviewOp, strides: Sequence[int], builder: Builder) -> SSAValue:
+def _strided_part(op: SubviewOp, strides: Sequence[int], builder: Builder) -> SSAValue:
     """Returns a strided part, with the part's type."""
     type, rest = SSAValue.get(op.result, type=MemRefType).type, iter(op.sizes)
     sizes = [next(rest) if extent == DYNAMIC_INDEX else extent for extent in type.get_shape()]

@@ -147,7 +147,7 @@ def build_scan(op: ScanOp, results: Sequence[SSAValue | None], kernel: KernelNes
     allocs = [_accumulator(op, position, kernel.sizes) for position in range(len(op.init))]
     carried = [alloc.memref for alloc in allocs]
     body = Block(arg_types=[IndexType()] * len(variables))
-    place, inner = _place(op, body, kernel.sizes), ValueMap.identity(body.args[along + 1 :])
+    place, inner = _point(op, body, kernel.sizes), ValueMap.identity(body.args[along + 1 :])
     values: dict[SSAValue, SSAValue] = dict(zip(op.spatial_vars, body.args, strict=True))
     before = _load_accumulators(op, carried, inner, body, values)
     after = _BodyLowering(values, kernel, {op.scan_var: place[along]}).copy(op.body.block, body)
@@ -245,7 +245,7 @@ def _accumulator(op: ScanOp, position: int, sizes: KernelExtents) -> memref.Allo
     return alloc
 
 
-def _place(op: ScanOp, body: Block, sizes: KernelExtents) -> ValueMap:
+def _point(op: ScanOp, body: Block, sizes: KernelExtents) -> ValueMap:
     """Returns the point of the index space that the block computes; a reverse scan begins at the end of its axis."""
     place = ValueMap.identity(body.args)
     if op.reverse is None:

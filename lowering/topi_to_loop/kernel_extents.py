@@ -159,7 +159,7 @@ def propagate_sizes(functions: Iterable[FuncOp], kernels: Mapping[str, FuncOp]) 
             if kernel is not None and (dims := kernel_dims(kernel)):
                 sizes = [_size(dim, hints, environment) for dim in dims]
                 name = kernel.sym_name.data
-                found[name] = _joined(found[name], sizes) if name in found else sizes
+                found[name] = _common_sizes(found[name], sizes) if name in found else sizes
     versions = versions_by_kernel(kernels.values())
     for name, sizes in found.items():
         # If a version for the usual size 1 exists, the kernel itself is called only for larger sizes.
@@ -184,7 +184,7 @@ def _usual(dim: DimExpr, hints: Mapping[str, SizeHint]) -> int:
         return UNKNOWN
 
 
-def _joined(first: Sequence[Size], second: Sequence[Size]) -> list[Size]:
+def _common_sizes(first: Sequence[Size], second: Sequence[Size]) -> list[Size]:
     """Returns the sizes that hold for both."""
     joined: list[Size] = []
     for one, other in zip(first, second, strict=True):

@@ -45,7 +45,7 @@ def _name_reshape(op: DynReshapeOp, code: ShapeCode) -> RelayOp:
         copied = code.take(extents, [min(at, len(shape)) for at in range(count)])
         sizes = code.where(code.call(EqualOp, sizes, 0), copied, sizes)
     rests = code.call(EqualOp, sizes, -1)
-    extents_or_rest = code.where(rests, _rest(code, sizes, rests), sizes)
+    extents_or_rest = code.where(rests, _inferred_extent(code, sizes, rests), sizes)
     known = code.join(code.operand(1), extents)
     indices = [
         _index_of_known_extent(at, element, shape, count if copies else None)
@@ -55,7 +55,7 @@ def _name_reshape(op: DynReshapeOp, code: ShapeCode) -> RelayOp:
     return code.with_sizes(bound, allowzero=True)
 
 
-def _rest(code: ShapeCode, sizes: SSAValue, rests: SSAValue) -> SSAValue:
+def _inferred_extent(code: ShapeCode, sizes: SSAValue, rests: SSAValue) -> SSAValue:
     """Emits the inferred extent: the quotient of the numbers of elements of the data and of the other extents."""
     known = code.call(ProdOp, code.where(rests, 1, sizes), axis=[0])
     many = code.call(GreaterOp, code.call(SumOp, code.cast(rests), axis=[0]), 1)

@@ -204,7 +204,7 @@ class _Partitioner:
                 for node in self._hinted():
                     self._visit(node, phase)
                 for node in range(len(self.graph)):
-                    self._settle(node)
+                    self._decide_postponed(node)
                     self._visit(node, phase)
         groups = self.groups
         roots = [groups.root(node) for node in range(len(self.graph))]
@@ -342,7 +342,7 @@ class _Partitioner:
             return self._refusal(node, FusionRule.ARGUMENTS, found=found, limit=limit), None
         return None, waits_for
 
-    def _settle(self, consumer: int) -> None:
+    def _decide_postponed(self, consumer: int) -> None:
         """Decides about the nodes that waited for `consumer`: each joins if its arguments do not exceed the limit.
 
         Their paths were accepted when they were postponed. Since then the sink's group or a path may have gained a

@@ -194,10 +194,10 @@ class BackwardPass:
                 known = [job.adjoints.get(result) for result in op.results if result in self._active]
                 adjoint = next((each for each in known if each is not None), None)
                 if adjoint is not None:
-                    pending += self._step(job, op, adjoint)
+                    pending += self._propagate(job, op, adjoint)
             job.finish()
 
-    def _step(self, job: _Job, op: Operation, adjoint: Adjoint) -> Sequence[Operation]:
+    def _propagate(self, job: _Job, op: Operation, adjoint: Adjoint) -> Sequence[Operation]:
         """Propagates the gradient of the result of `op`; returns ops that replace it and are to be visited."""
         emit = GradientBuilder(job.block, op)
         if isinstance(op, LetOp):
@@ -222,7 +222,7 @@ class BackwardPass:
         rule = gradient_rule(type(op))
         if rule is None:
             if isinstance(op, CompositeOp):
-                return self._parts(job, op, emit)
+                return self._insert_parts(job, op, emit)
             raise _no_rule(op)
         try:
             found = rule(op, job.adjoints.total(op.results[0], emit), emit)
@@ -245,7 +245,7 @@ class BackwardPass:
             gradient = gradient if isinstance(operand.type, TupleType) else emit.op("reshape_like", gradient, operand)
         job.adjoints[operand].add(gradient, emit)
 
-    def _parts(self, job: _Job, op: CompositeOp, emit: GradientBuilder) -> Sequence[Operation]:
+    def _insert_parts(self, job: _Job, op: CompositeOp, emit: GradientBuilder) -> Sequence[Operation]:
         """Inserts the parts of `op`, passes its gradient to the last one, and returns them."""
         parts, value = op.parts_on(op.operands)
         for part in parts:

@@ -76,7 +76,7 @@ class OpKeys:
         pending = [attribute]
         while pending:
             current = pending[-1]
-            parts = _parts(current)
+            parts = _shared_parts(current)
             missing = [part for part in parts if id(part) not in self._of_object]
             if missing:
                 pending += missing
@@ -88,7 +88,7 @@ class OpKeys:
         return self._of_object[id(attribute)][0]
 
 
-def _parts(attribute: Attribute) -> Sequence[Attribute]:
+def _shared_parts(attribute: Attribute) -> Sequence[Attribute]:
     """Returns the parts of an attribute that other attributes may share; empty if it is hashed as a whole."""
     if isinstance(attribute, ArrayAttr):
         return attribute.data

@@ -186,7 +186,7 @@ class RegionMover:
         """Returns the decision of `op`, with `layout` for operands outside of the region; None if they do not fit."""
         given = [region.layouts.get(operand, self._assumed(operand, layout)) for operand in op.operands]
         try:
-            answer = _answer(op, given)
+            answer = _layout_decision(op, given)
         except (LayoutError, ConstraintError):
             return None
         if not isinstance(answer, LayoutDecision) or not isinstance(answer.result, Layout) or answer.op is not None:
@@ -296,7 +296,7 @@ def transforms_of(block: Block) -> list[LayoutTransformOp]:
     return [op for op in block.ops if type(op) is LayoutTransformOp and is_complete(op.data.type)]
 
 
-def _answer(op: RelayOp, layouts: list[Layout | None]) -> object:
+def _layout_decision(op: RelayOp, layouts: list[Layout | None]) -> object:
     """Returns the decision of `op` for operands in `layouts`; all fields of a tuple get the same layout."""
     if isinstance(op, TupleOp):
         layout = next((one for one in layouts if one is not None), None)

@@ -109,7 +109,7 @@ class DimCode:
 
     def knows(self, name: str) -> bool:
         """Whether the value of a name is known."""
-        return self._known(self._atoms, Symbol(name)) is not None
+        return self._emitted_value(self._atoms, Symbol(name)) is not None
 
     def enter(
         self, names: Mapping[str, SSAValue], builder: Builder, values: Mapping[Dim, SSAValue] | None = None
@@ -144,7 +144,7 @@ class DimCode:
 
     def value(self, dim: Dim) -> SSAValue:
         """The value of `dim`, an `index`; raises `LoweringError` if it is open or has an unknown name."""
-        known = self._known(self._values, dim)
+        known = self._emitted_value(self._values, dim)
         if known is None:
             if isinstance(dim, int):
                 known = self._add(arith.ConstantOp(IntegerAttr(dim, IndexType())))
@@ -234,7 +234,7 @@ class DimCode:
         value = self._atom(monomial[0])
         for end in range(2, len(monomial) + 1):
             part = monomial[:end]
-            known = self._known(self._products, part)
+            known = self._emitted_value(self._products, part)
             if known is None:
                 known = self._products[part] = self._add(arith.MuliOp(value, self._atom(part[-1])))
             value = known
@@ -267,7 +267,7 @@ class DimCode:
     # --- quotients, remainders and selections
 
     def _atom(self, atom: Atom) -> SSAValue:
-        known = self._known(self._atoms, atom)
+        known = self._emitted_value(self._atoms, atom)
         if known is None:
             match atom:
                 case Symbol(name=name):
@@ -339,7 +339,7 @@ class DimCode:
         self._atom(Symbol(name))
         return self._named[name]
 
-    def _known(self, values: Mapping[_Key, SSAValue], key: _Key) -> SSAValue | None:
+    def _emitted_value(self, values: Mapping[_Key, SSAValue], key: _Key) -> SSAValue | None:
         """The value that was emitted for `key` at a place that is still open."""
         value = values.get(key)
         return value if value is not None and self._points[value].is_open else None

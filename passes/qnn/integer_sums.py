@@ -337,8 +337,8 @@ def _dense(w: IntegerWriter, data: Quantized, weight: Quantized) -> QuantizedVal
 def matmul(w: IntegerWriter) -> QuantizedValue:
     """Builds the quantised operator; the second operand is transposed unless its rows are the columns of the result."""
     left, right, op = w.single(0), w.tensor(1), w.op_as(MatrixProductOp)
-    left = _turned(w, left) if op.transpose_a.value.data else left
-    right = right if op.transpose_b.value.data else _turned(w, right)
+    left = _transposed(w, left) if op.transpose_a.value.data else left
+    right = right if op.transpose_b.value.data else _transposed(w, right)
     if w.op.relay_name() == "nn.matmul" and right.rank == 2:
         return _dense(w, left, right)
     if not right.steps.is_single or right.rank < 3 or left.rank < 3:
@@ -348,7 +348,7 @@ def matmul(w: IntegerWriter) -> QuantizedValue:
     return _product_of(w, value, left, right, 0)
 
 
-def _turned(w: IntegerWriter, data: Quantized) -> Quantized:
+def _transposed(w: IntegerWriter, data: Quantized) -> Quantized:
     """Returns the transposed matrices; a vector of scales follows its axis."""
     order = [*range(data.rank - 2), data.rank - 1, data.rank - 2]
     steps = data.steps

@@ -147,7 +147,7 @@ class _Folder:
             op = pending.pop()
             if op is None:
                 continue
-            if isinstance(op, IfOp) and (chosen := self._chosen(op)) is not None:
+            if isinstance(op, IfOp) and (chosen := self._taken_branch(op)) is not None:
                 # The walk visits the inlined ops, then `op` again.
                 pending.append(self._inline_branch(op, chosen))
                 continue
@@ -191,7 +191,7 @@ class _Folder:
         self.replacements.add(op.results[0], value)
         self.replaced_ops[op] = None
 
-    def _chosen(self, op: IfOp) -> Block | None:
+    def _taken_branch(self, op: IfOp) -> Block | None:
         """The branch that runs, if the condition is known."""
         known = self.known.get(self.replacements.of(op.condition))
         if known is None or op in self.replaced_ops or isinstance(known.value, tuple):

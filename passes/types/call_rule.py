@@ -80,7 +80,7 @@ def call_bindings(call: AnyCall, func: FuncOp, solver: TypeSolver) -> dict[str, 
                 help=f"write {NamedCallOp.name} @{callee_name(call)}<{name} = …>(…)",
             )
     for index, result in enumerate(call.res):
-        bindings |= _made(call, solver.type_of(FunctionResult(func, index)), bindings, result.type, solver)
+        bindings |= _introduced_names(call, solver.type_of(FunctionResult(func, index)), bindings, result.type, solver)
     return bindings
 
 
@@ -187,11 +187,11 @@ def _infer_results(call: AnyCall, func: FuncOp, bindings: Mapping[str, Dim], sol
         if not is_complete(solver.type_of(output)):
             solver.refine(output, with_dims(solver.type_of(result), lambda _: ANY), call)
         type = solver.type_of(output)
-        known |= _made(call, type, known | unknown, result.type, solver)
+        known |= _introduced_names(call, type, known | unknown, result.type, solver)
         solver.refine(result, instantiated(type, known | unknown), call)
 
 
-def _made(
+def _introduced_names(
     call: AnyCall, output: Attribute, known: Mapping[str, Dim], found: Attribute, solver: TypeSolver
 ) -> Mapping[str, Dim]:
     """Returns the caller's names for the extents in a result that the callee introduces."""

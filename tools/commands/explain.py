@@ -72,7 +72,7 @@ class ExplainCommand(Command):
             sys.stdout.writelines(printable(line) + "\n" for line in lines)
             return 0
         blocks = _explained(args)
-        chosen = None if args.op is None else _chosen(blocks, args)
+        chosen = None if args.op is None else _selected_ops(blocks, args)
         sys.stdout.writelines(line + "\n" for line in _written(args, blocks, chosen))
         return 0
 
@@ -117,7 +117,7 @@ def _prepare(module: ModuleOp, args: Namespace) -> None:
     run_pipeline(module, passes, context=full_context())
 
 
-def _chosen(blocks: Sequence[ExplainedBlock], args: Namespace) -> list[ExplainedOp]:
+def _selected_ops(blocks: Sequence[ExplainedBlock], args: Namespace) -> list[ExplainedOp]:
     """Returns the ops that --op names. Raises `InputError` for an absent op."""
     name: str = args.op
     chosen = _matching(blocks, name)

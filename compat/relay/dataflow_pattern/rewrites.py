@@ -136,11 +136,13 @@ def _replaced(callback: DFPatternCallback, root: Expr) -> Expr:
         if group is not None:
             found = {part: [made.get(one, one) for one in nodes] for part, nodes in group.found.items()}
             node_map = cast("dict[DFPattern, list[Expr]]", found)
-            made[node] = _answer(callback, cast(Expr, node), cast(Expr, made[node]), node_map)
+            made[node] = _replacement_by(callback, cast(Expr, node), cast(Expr, made[node]), node_map)
     return cast(Expr, made[root])
 
 
-def _answer(callback: DFPatternCallback, pre: Expr, post: Expr, node_map: Mapping[DFPattern, Sequence[Expr]]) -> Expr:
+def _replacement_by(
+    callback: DFPatternCallback, pre: Expr, post: Expr, node_map: Mapping[DFPattern, Sequence[Expr]]
+) -> Expr:
     """Returns the callback's replacement of a match. Raises `InputError` if it returns None."""
     answer = cast("ExprLike | None", callback.callback(pre, post, node_map))
     if answer is None:

@@ -220,7 +220,7 @@ def upsampling(
             %h = floor(height of %x * %s + 0.5)
             %y = relay.dyn.image.resize(%x, [%h, width of %x * 2], …) {axes = [2, 3], …}
     """
-    factors = {"scale_h": _known(scale_h), "scale_w": _known(scale_w)}
+    factors = {"scale_h": _as_number(scale_h), "scale_w": _as_number(scale_w)}
     if _is_static(data, layout, Upsampling2DOp.AXES, factors):
         attributes = {"layout": layout, "method": method, "align_corners": align_corners}
         return call(Upsampling2DOp, data, **cast("Mapping[str, AttributeValue]", factors), **attributes)
@@ -239,7 +239,11 @@ def upsampling3d(
     coordinate_transformation_mode: str = "half_pixel",
 ) -> Expr:
     """`nn.upsampling3d` of any extents, with factors that may be expressions."""
-    factors = {"scale_d": _known(scale_d), "scale_h": _known(scale_h), "scale_w": _known(scale_w)}
+    factors = {
+        "scale_d": _as_number(scale_d),
+        "scale_h": _as_number(scale_h),
+        "scale_w": _as_number(scale_w),
+    }
     mode = coordinate_transformation_mode
     if _is_static(data, layout, Upsampling3DOp.AXES, factors):
         attributes = {"layout": layout, "method": method, "coordinate_transformation_mode": mode}
@@ -248,7 +252,7 @@ def upsampling3d(
     return apply_operator(Resize3DOp, (data,), {"size": size, **volume_resizing(layout, method, mode)})
 
 
-def _known(factor: Factor) -> Factor:
+def _as_number(factor: Factor) -> Factor:
     """Returns the number that a constant holds; other values unchanged."""
     value = known_attribute(factor)
     while isinstance(value, list) and len(value) == 1:

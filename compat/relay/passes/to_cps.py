@@ -272,7 +272,7 @@ class _CpsWriter:
     def _call(self, pending: _PendingBlock, op: CallOp | InvokeOp, name: str | None) -> None:
         """Writes a call with the remaining ops as its continuation; a tail call gets the continuation of the block."""
         outputs = tuple(result.type for result in op.results)
-        continuation = self._rest(pending, op, _passed_type(outputs))
+        continuation = self._continuation_after(pending, op, _passed_type(outputs))
         arguments = [*map(self._new, op.arguments), continuation]
         if isinstance(op, InvokeOp):
             call = InvokeOp(self._new(op.callee), arguments, self._answer)
@@ -294,7 +294,7 @@ class _CpsWriter:
             self._add(pending, field, op)
             self._values[result] = field.result
 
-    def _rest(self, pending: _PendingBlock, op: Operation, passed: Attribute) -> SSAValue:
+    def _continuation_after(self, pending: _PendingBlock, op: Operation, passed: Attribute) -> SSAValue:
         """Returns the continuation after `op`: a closure for the remaining ops, or that of the block if none remain."""
         following = op.next_op
         if following is not None and following.has_trait(IsTerminator) and list(following.operands) == list(op.results):
@@ -310,7 +310,7 @@ class _CpsWriter:
 
     def _choose(self, pending: _PendingBlock, op: IfOp) -> None:
         """Writes a branch in which both regions call the continuation."""
-        continuation = self._rest(pending, op, op.result.type)
+        continuation = self._continuation_after(pending, op, op.result.type)
         regions = [Region(Block()), Region(Block())]
         chosen = IfOp(self._new(op.condition), self._answer, regions[0], regions[1])
         self._add(pending, chosen, op)

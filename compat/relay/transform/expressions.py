@@ -151,11 +151,11 @@ class _Recast(ExprMutator):
         """Returns the call in the other element type with its result cast back, unless its layer is skipped."""
         if not is_layer(call, self._ops) or self._layers[call] in self._skipped:
             return super().visit_call(call)
-        args = [_each(self.visit(arg), arg.type, self._cast) for arg in call.args]
+        args = [_map_tensors(self.visit(arg), arg.type, self._cast) for arg in call.args]
         attributes = dict(call.attrs) if call.attrs is not None else {}
         if OUT_DTYPE in attributes:
             attributes[OUT_DTYPE] = self._out_dtype
-        return _each(Call(call.op, args, attributes), call.type, _cast_back)
+        return _map_tensors(Call(call.op, args, attributes), call.type, _cast_back)
 
     def _cast(self, value: Expr, type: TensorType[Attribute]) -> Expr:
         is_to_be = isinstance(type.element_type, AnyFloat) and type.element_type != self._element
@@ -166,14 +166,14 @@ def _cast_back(value: Expr, type: TensorType[Attribute]) -> Expr:
     return value.astype(numpy_dtype(type.element_type))
 
 
-def _each(value: Expr, type: Attribute, change: Callable[[Expr, TensorType[Attribute]], Expr]) -> Expr:
+def _map_tensors(value: Expr, type: Attribute, change: Callable[[Expr, TensorType[Attribute]], Expr]) -> Expr:
     """Applies `change` to a tensor, or to the tensors in a tuple; other values are returned unchanged."""
     if isinstance(type, TensorType):
         return change(value, type)
     if not isinstance(type, TupleType):
         return value
     fields = value.fields if isinstance(value, Tuple) else [TupleGetItem(value, n) for n in range(len(type.types))]
-    return Tuple([_each(field, own, change) for field, own in zip(fields, type.types, strict=True)])
+    return Tuple([_map_tensors(field, own, change) for field, own in zip(fields, type.types, strict=True)])
 
 
 def eliminate_common_subexpressions_of(

@@ -101,7 +101,7 @@ class FlexibleShapeDispatch:
         infer = create_pass("InferType")
         module = IRModule.of(infer(mod))
         main = module["main"]
-        chosen = self._chosen(main)
+        chosen = self._dynamic_parameters(main)
         sizes = list(self.buckets)
         if not sizes or sizes[0] < 1 or any(low >= high for low, high in pairwise(sizes)):
             raise PassError(f"FlexibleShapeDispatch: buckets {sizes} do not ascend from 1")
@@ -114,7 +114,7 @@ class FlexibleShapeDispatch:
         module["main"] = Function(opened, body)
         return IRModule.of(infer(module))
 
-    def _chosen(self, main: Function) -> list[Var]:
+    def _dynamic_parameters(self, main: Function) -> list[Var]:
         """Returns the parameters whose extent becomes dynamic."""
         indices = [0] if self.input_indices is None else list(self.input_indices)
         for index in indices:
@@ -126,7 +126,7 @@ class FlexibleShapeDispatch:
 
     def _called(self, module: IRModule, main: Function, name: str, extent: Dim, given: Sequence[Expr]) -> Expr:
         """Adds a copy of `@main` for an extent to the module; returns a call of it."""
-        chosen = self._chosen(main)
+        chosen = self._dynamic_parameters(main)
         params = [_with_extent(param, self.axis, extent) if param in chosen else param for param in main.params]
         name_of = GlobalVar(name)
         module[name_of] = Function(params, _body_of(main, params))
@@ -140,7 +140,7 @@ class FlexibleShapeDispatch:
         result = self._called(module, main, f"main_{bucket}", bucket, fitted)
         if self.affects_output:
             # Without padding this keeps all elements, but gives both branches the same dynamic extent.
-            result = _each(result, main.body.checked_type.plain, lambda value, rank: self._cut(value, rank, size))
+            result = _map_fields(result, main.body.checked_type.plain, lambda value, rank: self._cut(value, rank, size))
         if not self.auto_pad:
             return If(operators.equal(size, const(bucket, "int64")), result, other)
         fits = operators.less_equal(size, const(bucket, "int64"))
@@ -171,7 +171,7 @@ class FlexibleShapeDispatch:
         return operators.strided_slice(value, const(np.zeros(self.axis + 1, np.int64)), end)
 
 
-def _each(value: Expr, type: Attribute, change: Callable[[Expr, int], Expr]) -> Expr:
+def _map_fields(value: Expr, type: Attribute, change: Callable[[Expr, int], Expr]) -> Expr:
     """Applies `change` to a tensor, or to each field of a tuple of tensors."""
     if not isinstance(type, TupleType):
         return change(value, _rank(type))

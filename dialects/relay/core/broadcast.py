@@ -128,17 +128,17 @@ def _split_by_one(layout: Layout) -> list[str]:
 
 def _units(layout: Layout, shape: Shape) -> list[str]:
     """Returns the letters of the axes along which a value of original `shape` has extent 1, in all parts."""
-    return [letter for letter in layout.primal if letter.isupper() and has_one_element(_parts(layout, letter, shape))]
+    return [letter for letter in layout.primal if letter.isupper() and has_one_element(_extents(layout, letter, shape))]
 
 
-def _parts(layout: Layout, letter: str, shape: Shape) -> Shape:
+def _extents(layout: Layout, letter: str, shape: Shape) -> Shape:
     """Returns the extents of a value of original `shape` along `letter`: two if the original layout splits the axis."""
     return tuple(extent for axis, extent in zip(layout.text.axes, shape, strict=True) if axis.letter == letter)
 
 
 def _kinds(layout: Layout, letter: str, shapes: Sequence[Shape]) -> set[Shape]:
     """Returns the distinct extents along `letter` other than 1."""
-    found = {_parts(layout, letter, shape) for shape in shapes}
+    found = {_extents(layout, letter, shape) for shape in shapes}
     return {parts for parts in found if not has_one_element(parts)}
 
 

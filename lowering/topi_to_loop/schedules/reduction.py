@@ -109,7 +109,7 @@ def consumer_at_points(draft: ScheduleDraft, name: str, *, read_elsewhere: bool 
 
 def fold_at_consumer(draft: ScheduleDraft, name: str) -> bool:
     """Computes a reduction at the rows of its consumer with local accumulators; returns whether that was possible."""
-    has_parts = share_terms(draft, name, _pieces(draft, draft.block(name)))
+    has_parts = share_terms(draft, name, _piece_count(draft, draft.block(name)))
     consumer = consumer_of(draft, name, read_elsewhere=has_parts)
     if consumer is None:
         return False
@@ -148,7 +148,7 @@ def _fold_parts(draft: ScheduleDraft, name: str, consumer: BlockOp, parts: str, 
     return True
 
 
-def _pieces(draft: ScheduleDraft, block: BlockOp) -> int:
+def _piece_count(draft: ScheduleDraft, block: BlockOp) -> int:
     """Returns the number of pieces of rows of the results of `block`, which threads can share."""
     extents = [expected(block.extents[position]) for position in block.spatial] or [1]
     return prod(extents[:-1]) * -(-extents[-1] // (draft.lanes(block) * MAX_UNROLLED_VECTORS))

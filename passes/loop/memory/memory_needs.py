@@ -291,7 +291,7 @@ class ExtentBounds:
         pending, begun = [value], set[SSAValue]()
         while pending:
             last = pending[-1]
-            parts = () if last in self._known else _parts(last)
+            parts = () if last in self._known else _bounding_values(last)
             missing = [part for part in parts if part not in self._known and part not in begun]
             begun.add(last)
             if missing:
@@ -303,7 +303,7 @@ class ExtentBounds:
         return self._known[value]
 
 
-def _parts(value: SSAValue) -> tuple[SSAValue, ...]:
+def _bounding_values(value: SSAValue) -> tuple[SSAValue, ...]:
     """The values whose bounds determine the bound of `value`."""
     if isinstance(value.owner, (*_SUMS, *_QUOTIENTS, *_MINIMA, arith.SubiOp)):
         return tuple(value.owner.operands)

@@ -119,11 +119,11 @@ class StridedKernels:
             return
         key = (name, number, type)
         if key not in self._known:
-            self._known[key] = self._made(kernel, number, type)
+            self._known[key] = self._copy_kernel(kernel, number, type)
         call.callee = SymbolRefAttr(self._known[key])
         self.retargeted.add(name)
 
-    def _made(self, kernel: func.FuncOp, number: int, type: MemRefType) -> str:
+    def _copy_kernel(self, kernel: func.FuncOp, number: int, type: MemRefType) -> str:
         copy = kernel.clone()
         name = fresh_name(f"{kernel.sym_name.data}_apart", self._taken)
         copy.sym_name = StringAttr(name)

@@ -262,7 +262,7 @@ def accessed(
     for op in accesses:
         for dimension, found in enumerate(_spans(op, loop, space)):
             spans[dimension].append(found)
-    boxes = [_joined(found, shape[d]) for d, found in enumerate(spans)]
+    boxes = [_common_span(found, shape[d]) for d, found in enumerate(spans)]
     extents = [whole if box.extent < 0 else box.extent for box, whole in zip(boxes, extents_of(buffer), strict=True)]
     known = tuple(extent for extent in extents if extent is not None)
     if len(known) < len(extents):
@@ -292,7 +292,7 @@ def _spans(op: LoadOp | StoreOp, loop: ForOp, space: Space) -> list[Span | None]
     return [None if unknown & expr.used_dims() else span(expr, inner, box) for expr in exprs]
 
 
-def _joined(found: list[Span | None], size: int) -> Span:
+def _common_span(found: list[Span | None], size: int) -> Span:
     """Returns one span that contains all; the whole dimension, if they cannot be joined or contain every element."""
     whole = Span(AffineConstantExpr(0), size)
     result: Span | None = None

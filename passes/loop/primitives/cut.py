@@ -92,12 +92,12 @@ def _insert_part(kernel: func.FuncOp, loop: ForOp, source: ForOp, count: ValueMa
     replace_indices({part.index: ValueMap.identity([part.index]).plus(begin)})
     for branch in ops_of(part, scf.IfOp):
         is_erased = branch.parent is None  # with the region of an outer branch that does not run
-        if not is_erased and (answer := _answer(branch.cond)) is not None:
+        if not is_erased and (answer := _constant_condition(branch.cond)) is not None:
             take_branch(branch, answer=answer)
             erase_unused(branch.cond.owner)
 
 
-def _answer(condition: SSAValue) -> bool | None:
+def _constant_condition(condition: SSAValue) -> bool | None:
     """The value of a condition if it is the same in all iterations of the loops around it, else None."""
     pending, answer = [condition], True
     while pending:

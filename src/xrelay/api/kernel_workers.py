@@ -197,7 +197,7 @@ class KernelWorkers:
         self._known.add(process)
         while (job := self._take(queue)) is not None:
             is_sent = _send(process, asdict(KernelText(job.symbol, job.text)))
-            answer: LoweredKernel | None = _answer(process, LoweredKernel) if is_sent else None
+            answer: LoweredKernel | None = _next_message(process, LoweredKernel) if is_sent else None
             self._answers.put((job, answer if answer is not None and answer.texts else None))
             if answer is None:
                 return
@@ -206,7 +206,7 @@ class KernelWorkers:
 
     def _agrees(self, process: subprocess.Popen[bytes]) -> bool:
         """Whether a worker has the same compiler and options as this process."""
-        answer = _answer(process, dict[str, str]) if process in self._started else None
+        answer = _next_message(process, dict[str, str]) if process in self._started else None
         return answer is not None and answer.get("identity") == self._identity
 
     def _take(self, queue: deque[KernelJob]) -> KernelJob | None:
@@ -233,7 +233,7 @@ def _send(process: subprocess.Popen[bytes], message: Mapping[str, object]) -> bo
         return False
 
 
-def _answer(process: subprocess.Popen[bytes], kind: Any) -> Any:
+def _next_message(process: subprocess.Popen[bytes], kind: Any) -> Any:
     """Returns the next message of a worker, a `kind`; `None` if the worker has ended."""
     try:
         return None if process.stdout is None else read_message(process.stdout, kind)

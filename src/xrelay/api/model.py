@@ -260,7 +260,7 @@ class CompiledModel:
             version = None if self._versions is None else self._versions.at(sizes)
             executable = executable if version is None else version
             plan = executable.plan(sizes)
-        results: list[Listed] = [*(plan.new_outputs() if out is None else self._given(plan, out, arrays))]
+        results: list[Listed] = [*(plan.new_outputs() if out is None else self._check_out(plan, out, arrays))]
         pointers = [address_of(array) for array in (*arrays, *results)]
         limits = RunLimits(self._num_threads, self._memory_limit, timeout)
         buffers = executable.call(plan, pointers, limits)
@@ -296,7 +296,7 @@ class CompiledModel:
             return {name: own(value) for name, value in inputs.items()}
         return [own(value) for value in inputs] if isinstance(inputs, (list, tuple)) else inputs
 
-    def _given(self, plan: Plan, out: Sequence[NDArray[Any]], arrays: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
+    def _check_out(self, plan: Plan, out: Sequence[NDArray[Any]], arrays: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
         """Checks the arrays that a caller passed for the outputs, and returns them."""
         if self._dynamic_buffers:
             raise InputError("out= needs outputs whose shapes depend only on the input shapes", help="run without out=")

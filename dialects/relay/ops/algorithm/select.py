@@ -258,10 +258,10 @@ class DynStridedSliceOp(RelayOp):
         facts.require(known <= len(shape), "C1", f"{known} numbers for data of rank {len(shape)}")
         lists = [facts.elements(index) or (ANY,) * known for index in (1, 2, 3)]
         if self.slice_mode.data == "size":
-            cut = [_taken(facts, axis, *pair) for axis, pair in enumerate(zip(shape, lists[1], strict=False))]
+            cut = [_taken_count(facts, axis, *pair) for axis, pair in enumerate(zip(shape, lists[1], strict=False))]
         else:
             rows = enumerate(zip(shape, *lists, strict=False))
-            cut = [_left(facts, axis, extent, *numbers) for axis, (extent, *numbers) in rows]
+            cut = [_kept_count(facts, axis, extent, *numbers) for axis, (extent, *numbers) in rows]
         return tensor_type((*cut, *shape[known:]), element)
 
     def evaluate(self, data: Array, begin: Array, end: Array, strides: Array) -> Array:
@@ -322,7 +322,7 @@ class DynStridedSliceOp(RelayOp):
     gradient = gradient_by_numbers
 
 
-def _left(facts: Facts, axis: int, extent: Dim, begin: Dim, end: Dim, stride: Dim) -> Dim:
+def _kept_count(facts: Facts, axis: int, extent: Dim, begin: Dim, end: Dim, stride: Dim) -> Dim:
     """Returns the number of elements of an axis that the slice keeps; checks C2."""
     facts.require(stride != 0, "C2", "a stride is 0")
     if isinstance(extent, int) and isinstance(begin, int) and isinstance(end, int) and isinstance(stride, int):
@@ -331,7 +331,7 @@ def _left(facts: Facts, axis: int, extent: Dim, begin: Dim, end: Dim, stride: Di
     return facts.new_extent("k", axis, at_most=extent) if kept in (None, ANY) else kept
 
 
-def _taken(facts: Facts, axis: int, extent: Dim, size: Dim) -> Dim:
+def _taken_count(facts: Facts, axis: int, extent: Dim, size: Dim) -> Dim:
     """Returns the number of elements taken along an axis; checks C3."""
     if isinstance(size, AnyDim):
         return facts.new_extent("k", axis, at_most=extent)

@@ -130,7 +130,7 @@ class CropAndResizeOp(RelayOp):
             places: list[Array] = []
             insides: list[Array] = []
             for axis, extent in enumerate(own.shape[1:]):
-                place = _places(box[axis : axis + 1], box[axis + 2 : axis + 3], extent, size[axis])
+                place = _coordinates(box[axis : axis + 1], box[axis + 2 : axis + 3], extent, size[axis])
                 insides.append((place >= 0) & (place <= extent - 1))
                 places.append(np.where(insides[-1], place, 0))
             result[number] = np.where(insides[0][:, None] & insides[1], sample(own, *places), outside)
@@ -196,7 +196,7 @@ class CropAndResizeOp(RelayOp):
         return build.compute("crop_places", spatial, real, place)
 
 
-def _places(first: Array, last: Array, extent: int, count: int) -> Array:
+def _coordinates(first: Array, last: Array, extent: int, count: int) -> Array:
     """Returns the coordinates of the result's elements along an axis, between corners that are one-element vectors."""
     kind = first.dtype.type
     if count == 1:

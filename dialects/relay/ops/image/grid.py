@@ -200,7 +200,7 @@ class GridSampleOp(RelayOp):
         reach, mirrors = SAMPLINGS.index(self.method.data), self.padding_mode.data == "reflection"
         aligned, spatial = bool(self.align_corners.value.data), data.shape[2:]
         wide = np.float64 if np.float64 in (data.dtype, grid.dtype) or data.dtype.kind in "iu" else np.float32
-        places = [self._place(grid[:, len(spatial) - 1 - axis], extent) for axis, extent in enumerate(spatial)]
+        places = [self._coordinate(grid[:, len(spatial) - 1 - axis], extent) for axis, extent in enumerate(spatial)]
         batch: Array = np.expand_dims(np.arange(len(data)), tuple(range(1, grid.ndim - 1)))
         total = np.zeros((data.shape[0], *grid.shape[2:], data.shape[1]), wide if reach else data.dtype)
         for steps in product(range(1 - reach, reach + 1) if reach else (0,), repeat=len(spatial)):
@@ -218,7 +218,7 @@ class GridSampleOp(RelayOp):
             total = total + weight.astype(wide)[..., None] * values.astype(wide) if reach else values
         return round_and_clip(np.moveaxis(total, -1, 1), data.dtype)
 
-    def _place(self, grid: Array, extent: int) -> Array:
+    def _coordinate(self, grid: Array, extent: int) -> Array:
         """Returns the coordinates along an axis of the data, clamped or reflected according to the padding mode."""
         aligned, padding, method = bool(self.align_corners.value.data), self.padding_mode.data, self.method.data
         kind = np.float64 if grid.dtype == np.float64 else np.float32

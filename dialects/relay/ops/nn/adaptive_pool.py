@@ -182,7 +182,7 @@ class AdaptiveMaxPoolOp(AdaptivePoolOp):
                 return [build.zeros_like(self.data)]
             sizes[axis] = extent // count
             if extent % count:
-                places = _places(count, extent)
+                places = _window_elements(count, extent)
                 sizes[axis], spread[axis] = places.shape[1], np.eye(extent)[places.ravel()]
                 data = build.op("take", data, build.constant(places.ravel()), axis=axis)
         size = tuple(sizes.values())
@@ -206,7 +206,7 @@ def _shares(count: int, extent: int) -> Array:
     return shares
 
 
-def _places(count: int, extent: int) -> Array:
+def _window_elements(count: int, extent: int) -> Array:
     """Returns the elements of each window as rows; shorter rows repeat the last element."""
     windows = _windows(count, extent)
     longest = max(map(len, windows))

@@ -147,7 +147,7 @@ class DeformableConv2DOp(RelayOp):
         facts.require_equal(offsets[channel], count, "C10", "offsets, and those of all taps,")
         for k, axis in enumerate(spatial):
             facts.require_at_least(shape[axis], 1, "C12", "spatial extent")
-            result[axis] = self._places(facts, k, shape[axis], taps[k])
+            result[axis] = self._position_count(facts, k, shape[axis], taps[k])
             facts.require_equal(offsets[axis], result[axis], "C10", "places of offsets and of the window")
         return tensor_type(result, self.element_type_property(self.out_dtype, element, "C18"))
 
@@ -168,7 +168,7 @@ class DeformableConv2DOp(RelayOp):
         found = list(shape)
         found[channel] = taps[0] * taps[1] * 2 * self.deformable_groups.value.data
         for k, axis in enumerate(spatial):
-            found[axis] = self._places(facts, k, shape[axis], taps[k])
+            found[axis] = self._position_count(facts, k, shape[axis], taps[k])
         return [data, tensor_type(found, element), weight]
 
     def _window(self, shape: Shape) -> Shape | None:
@@ -180,7 +180,7 @@ class DeformableConv2DOp(RelayOp):
         extents: dict[int, Dim] = dict(zip(self.weight_axes, (filters, depth, *taps), strict=True))
         return tuple(extents[axis] for axis in range(4))
 
-    def _places(self, facts: Facts, axis: int, extent: Dim, taps: Dim) -> Dim:
+    def _position_count(self, facts: Facts, axis: int, extent: Dim, taps: Dim) -> Dim:
         """Returns the number of positions of the window along a spatial axis; checks C11."""
         padding = ints(self.padding)
         padded, reach = extent + padding[axis] + padding[axis + 2], (taps - 1) * ints(self.dilation)[axis] + 1

@@ -126,7 +126,7 @@ class StridedSliceOp(MovementOp):
         for named, first, last, step in zip(axes, begin, end, strides, strict=True):
             axis = axis_index(named, len(shape))
             stop = _stop_of_size(first, last) if by_size else last
-            found[axis] = _places(facts, shape[axis], first, stop, step)
+            found[axis] = _slice_range(facts, shape[axis], first, stop, step)
         return found
 
     def infer_elements(self, facts: Facts) -> Elements | None:
@@ -210,7 +210,7 @@ def _stop_of_size(begin: int, size: int) -> int:
     return FAR if size < 0 or begin < 0 <= stop else stop
 
 
-def _places(facts: Facts, extent: Dim, begin: int, end: int, step: int) -> tuple[Dim, Dim, int]:
+def _slice_range(facts: Facts, extent: Dim, begin: int, end: int, step: int) -> tuple[Dim, Dim, int]:
     """Returns the first index, the number of elements and the step along an axis; checks C5."""
     first, kept = places_of_slice(extent, begin, end, step)
     facts.require(

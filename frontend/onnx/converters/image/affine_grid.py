@@ -29,7 +29,7 @@ def convert_affine_grid(node: NodeView, matrices: SSAValue) -> SSAValue:
         node.require_size((*known[2:], spatial), 8)
     result = _column(node, matrices, spatial, spatial)
     for axis in range(spatial):
-        places = node.emit("cast", _places(node, axis + 2), dtype=numpy_dtype(element_type_of(matrices.type)))
+        places = node.emit("cast", _axis_coordinates(node, axis + 2), dtype=numpy_dtype(element_type_of(matrices.type)))
         trailing = [1] * (spatial - axis)
         line = node.emit("reshape", places, newshape=(-1, *trailing))
         result = node.emit(
@@ -45,7 +45,7 @@ def _column(node: NodeView, matrices: SSAValue, column: int, spatial: int) -> SS
     return node.emit("expand_dims", values, axis=1, num_newaxis=spatial)
 
 
-def _places(node: NodeView, index: int) -> SSAValue:
+def _axis_coordinates(node: NodeView, index: int) -> SSAValue:
     """The f64 coordinates along an axis; -1 and 1 are its borders, or its first and last elements (`align_corners`)."""
     at = node.emit_ints(index, "axis")
     known = node.known_ints(1)

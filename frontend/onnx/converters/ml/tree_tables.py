@@ -118,7 +118,7 @@ def tree_tables(nodes: TreeNodes, leaves: int, num_features: int) -> TreeTables:
         if not numbers.size:
             raise ModelImportError(f"node {node} compares with an empty set; remove the node")
         _search(rows, int(node), np.unique(numbers), num_features)
-    return _joined(rows, nodes, leaves)
+    return _concatenated(rows, nodes, leaves)
 
 
 def before(numbers: Array) -> Array:
@@ -174,7 +174,7 @@ def check_nodes(nodes: TreeNodes, leaves: int, num_features: int) -> None:
         raise ModelImportError(f"tree {int(wrong[0])} begins at node {int(nodes.roots[wrong[0]])} of {len(nodes)}")
 
 
-def _joined(rows: _Rows, nodes: TreeNodes, leaves: int) -> TreeTables:
+def _concatenated(rows: _Rows, nodes: TreeNodes, leaves: int) -> TreeTables:
     """The rows of the roots, all rows, and the leaves, as arrays."""
     trees, inner = len(nodes.roots), len(rows.features)
     children = np.array([rows.left, rows.right], np.int64).reshape(2, inner).T

@@ -74,7 +74,7 @@ def convert_tree_regressor(node: NodeView) -> SSAValue:
     targets = node.attribute_int("n_targets", 1, check=lambda value: value > 0)
     aggregate = node.attribute_string("aggregate_function", "SUM", AGGREGATES)
     ensemble, transform = read_numbered(node, "target", targets, dtype), post_transform(node)
-    scores = _with_base(node, _joined(node, data, ensemble, targets, aggregate), _base_values(node, dtype), targets)
+    scores = _with_base(node, _leaf_sums(node, data, ensemble, targets, aggregate), _base_values(node, dtype), targets)
     if targets == 1:
         return as_f32(node, probit(node, scores) if transform == "PROBIT" else scores)
     return as_f32(node, transformed(node, scores, transform))
@@ -96,7 +96,7 @@ def convert_tree_ensemble(node: NodeView) -> SSAValue:
     targets = node.attribute_int("n_targets", 1, check=lambda value: value > 0)
     aggregate = AGGREGATES[node.attribute_int("aggregate_function", 1, check=lambda value: 0 <= value < 4)]
     transform = TRANSFORMS[node.attribute_int("post_transform", 0, check=lambda value: 0 <= value < 5)]
-    scores = _joined(node, data, read_indexed(node, targets, dtype), targets, aggregate)
+    scores = _leaf_sums(node, data, read_indexed(node, targets, dtype), targets, aggregate)
     if targets == 1:
         return probit(node, scores) if transform == "PROBIT" else scores
     return transformed(node, scores, transform)
@@ -121,7 +121,7 @@ def convert_tree_classifier(node: NodeView) -> list[SSAValue]:
     scored = np.unique(ensemble.targets)
     if len(labels) == 2 and len(scored) == 1:
         return _two_classes(node, data, ensemble, base, labels)
-    scores = _with_base(node, _joined(node, data, ensemble, len(labels), "SUM"), base, len(labels))
+    scores = _with_base(node, _leaf_sums(node, data, ensemble, len(labels), "SUM"), base, len(labels))
     return [best_labels(node, scores, labels), as_f32(node, transformed(node, scores, post_transform(node)))]
 
 
@@ -139,7 +139,7 @@ def _two_classes(node: NodeView, data: SSAValue, ensemble: Ensemble, base: Array
     one = Ensemble(
         ensemble.nodes, ensemble.num_leaves, ensemble.leaves, np.zeros_like(ensemble.targets), ensemble.weights
     )
-    score = _joined(node, data, one, 1, "SUM")
+    score = _leaf_sums(node, data, one, 1, "SUM")
     if not of_second:
         score = _with_base(node, score, base, 1)
     label = labels_above(node, score, 0.5 if is_probability else 0.0, labels)
@@ -169,7 +169,7 @@ def _with_base(node: NodeView, scores: SSAValue, base: Array, targets: int) -> S
     return node.emit("add", scores, node.emit_constant(base, "base_values")) if base.any() else scores
 
 
-def _joined(node: NodeView, data: SSAValue, ensemble: Ensemble, targets: int, aggregate: str) -> SSAValue:
+def _leaf_sums(node: NodeView, data: SSAValue, ensemble: Ensemble, targets: int, aggregate: str) -> SSAValue:
     """The weights of the leaves that each row reaches, combined over all trees: `targets` numbers per row."""
     trees = len(ensemble.nodes.roots)
     if not trees:

@@ -51,7 +51,7 @@ def convert_col2im(node: NodeView, x: SSAValue) -> SSAValue:
     lines = numbers.of("add", numbers.of("multiply", *(axis.image for axis in axes)), 1)
     zero = np.zeros((), numpy_dtype(element_type_of(x.type)))
     zeros = numbers.filled(zero, [lines, numbers.extent(rows, 1), numbers.extent(rows, 2)], "zeros")
-    total = node.emit("scatter_nd", zeros, _places(node, axes), rows, mode="add")
+    total = node.emit("scatter_nd", zeros, _image_rows(node, axes), rows, mode="add")
     kept = node.emit("take", total, numbers.arange(1, lines), axis=0, mode="fast")
     return numbers.reshaped(node.emit("transpose", kept, axes=(1, 2, 0)), [0, 0, *(axis.image for axis in axes)])
 
@@ -82,7 +82,7 @@ def _axes(node: NodeView) -> list[_Axis]:
     return axes
 
 
-def _places(node: NodeView, axes: Sequence[_Axis]) -> SSAValue:
+def _image_rows(node: NodeView, axes: Sequence[_Axis]) -> SSAValue:
     """The image row of each element of each block, as a list ordered by element, then by block."""
     numbers, rank = Numbers(node), 2 * len(axes)
     total, is_outside = numbers.value(0), node.emit_constant(np.array(False))

@@ -27,7 +27,7 @@ def convert_deform_conv(node: NodeView) -> SSAValue:
     (filters, depth, rows, columns), group, parts = weight, _positive(node, "group"), _positive(node, "offset_group")
     n, height, width = (numbers.extent(node.input(2), axis) for axis in (0, 2, 3))
     c, taps, images = depth * group, rows * columns, numbers.of("multiply", n, parts)
-    places = _places(node, numbers, weight[2:], (height, width))
+    places = _tap_places(node, numbers, weight[2:], (height, width))
     offsets = numbers.shaped(node.input(2), (images, taps, 2, height, width))
     at = node.emit("add", offsets, node.emit("cast", places, dtype=numpy_dtype(node.element_type(0))))
     data, sizes = _with_an_edge(node, numbers)
@@ -83,7 +83,7 @@ def _positive(node: NodeView, name: str) -> int:
     return node.attribute_int(name, 1, check=lambda value: value > 0)
 
 
-def _places(node: NodeView, numbers: Numbers, window: tuple[int, int], extents: tuple[Number, Number]) -> SSAValue:
+def _tap_places(node: NodeView, numbers: Numbers, window: tuple[int, int], extents: tuple[Number, Number]) -> SSAValue:
     """Row and column of each tap at each position of the window, before offsets: (1, taps, 2, height, width)."""
     pads = node.attribute_ints("pads", (0, 0, 0, 0)) or ()
     strides, dilations = (node.attribute_ints(name, (1, 1)) or () for name in ("strides", "dilations"))

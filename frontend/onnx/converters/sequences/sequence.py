@@ -48,7 +48,7 @@ def convert_sequence_construct(node: NodeView) -> SSAValue:
 @converts("SequenceInsert", since=11)
 def convert_sequence_insert(node: NodeView) -> SSAValue:
     """The sequence with a value inserted before a position, or appended."""
-    values, at = _values(node), _place(node)
+    values, at = _values(node), _position(node)
     if values is None or at is None or len(values) >= MOST_VALUES:
         if values == ():
             raise node.error("a position in an empty sequence must be constant", help="omit the position")
@@ -60,7 +60,7 @@ def convert_sequence_insert(node: NodeView) -> SSAValue:
 @converts("SequenceErase", since=11)
 def convert_sequence_erase(node: NodeView) -> SSAValue:
     """The sequence without the value at a position, or without the last one."""
-    values, at = _values(node), _place(node, 1)
+    values, at = _values(node), _position(node, 1)
     if values is None or at is None:
         return node.emit(SequenceEraseOp, *_inputs(node, 1, optional=1))
     place = _checked(node, at[0] if at else -1, len(values), len(values) - 1)
@@ -70,7 +70,7 @@ def convert_sequence_erase(node: NodeView) -> SSAValue:
 @converts("SequenceAt", since=11, limits="values of several ranks")
 def convert_sequence_at(node: NodeView) -> SSAValue:
     """The value at a position; for a computed position in values of one shape, a slice of their stack."""
-    values, at = _values(node), _place(node, 1)
+    values, at = _values(node), _position(node, 1)
     if values is not None and at:
         return values[_checked(node, at[0], len(values), len(values) - 1)]
     if values and is_static(values[0].type) and all(value.type == values[0].type for value in values):
@@ -152,7 +152,7 @@ def _values(node: NodeView) -> tuple[SSAValue, ...] | None:
     return values_of_sequence(node.input(0))
 
 
-def _place(node: NodeView, index: int = 2) -> tuple[int, ...] | None:
+def _position(node: NodeView, index: int = 2) -> tuple[int, ...] | None:
     """The position in input `index`, an empty tuple if it is absent; `None` if it is computed."""
     if node.optional_input(index) is None:
         return ()

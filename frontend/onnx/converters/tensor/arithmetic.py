@@ -30,7 +30,7 @@ def convert_reciprocal(node: NodeView) -> SSAValue:
     return node.emit("divide", node.scalar_like(1.0, 0), node.input(0))
 
 
-def _joined(node: NodeView, relay_name: str, operands: Sequence[SSAValue]) -> SSAValue:
+def _combination(node: NodeView, relay_name: str, operands: Sequence[SSAValue]) -> SSAValue:
     """The left-associative combination of the operands; from opset 8 on they broadcast."""
     if not operands:
         raise node.error(f"{node.proto.op_type} has no inputs")
@@ -42,7 +42,7 @@ def _joined(node: NodeView, relay_name: str, operands: Sequence[SSAValue]) -> SS
 
 def _chain(relay_name: str) -> ConvertFunction:
     def convert(node: NodeView) -> SSAValue:
-        return _joined(node, relay_name, _all_inputs(node))
+        return _combination(node, relay_name, _all_inputs(node))
 
     return convert
 
@@ -60,7 +60,7 @@ def _sum(node: NodeView) -> SSAValue:
     operands = _all_inputs(node)
     if len(operands) > 2 and is_half(node.element_type(0)):
         operands = [node.emit("cast", operand, dtype="float32") for operand in operands]
-    return _joined(node, "add", operands)
+    return _combination(node, "add", operands)
 
 
 @converts("Sum", attributes=("consumed_inputs",))

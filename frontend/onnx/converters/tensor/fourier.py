@@ -226,14 +226,14 @@ def convert_stft(node: NodeView) -> SSAValue:
         raise node.error(f"a signal of {node.input(0).type}; it has a batch, a length, and one or two parts")
     signal = node.input(0) if len(shape) == 3 else node.emit("expand_dims", node.input(0), axis=2)
     size = _frame_length(node)
-    frames = node.emit("take", signal, _places(node, signal, size), axis=1, mode="fast")
+    frames = node.emit("take", signal, _frame_indices(node, signal, size), axis=1, mode="fast")
     if node.optional_input(2) is not None:
         frames = node.emit("multiply", frames, node.emit("expand_dims", node.input(2), axis=1))
     onesided = node.attribute_flag("onesided", True)
     return _transformed(node, frames, _Transform(size, onesided=onesided))
 
 
-def _places(node: NodeView, signal: SSAValue, size: Number) -> SSAValue:
+def _frame_indices(node: NodeView, signal: SSAValue, size: Number) -> SSAValue:
     """The indices of the elements of each frame; frames start a step apart."""
     length, step = shape_of(signal.type)[1], Numbers(node).scalar_input(1, "frame_step")
     if isinstance(size, int) and not (size >= 1 and (not isinstance(length, int) or size <= length)):

@@ -39,7 +39,7 @@ def convert_split(node: NodeView) -> list[SSAValue]:
         return _split(node, axis, node.setting_ints(1, "split"))
     if node.shape(1) != (parts,) or not parts:
         raise node.error(f"sizes are {node.input(1).type}, a list of {parts} is expected, one for each output")
-    return _parts(node, axis, node.emit("cast", node.input(1), dtype="int64"))
+    return _slices(node, axis, node.emit("cast", node.input(1), dtype="int64"))
 
 
 def _equal_sizes(node: NodeView, axis: int, parts: int) -> Sequence[Number]:
@@ -59,7 +59,7 @@ def _split(node: NodeView, axis: int, sizes: Sequence[Number]) -> list[SSAValue]
     known = [size for size in sizes if isinstance(size, int)]
     if len(known) < len(sizes):
         lists = [node.emit("expand_dims", Numbers(node).value(size), axis=0) for size in sizes]
-        return _parts(node, axis, node.emit("concatenate", node.make_tuple(lists), axis=0))
+        return _slices(node, axis, node.emit("concatenate", node.make_tuple(lists), axis=0))
     parts, extent = len(node.proto.output), node.shape(0)[axis]
     if len(known) != parts or min(known, default=0) < 0 or (isinstance(extent, int) and sum(known) != extent):
         raise node.error(f"parts of {known} do not divide extent {extent} into {parts} outputs")
@@ -67,17 +67,17 @@ def _split(node: NodeView, axis: int, sizes: Sequence[Number]) -> list[SSAValue]
     return [node.tuple_field(result, index) for index in range(parts)]
 
 
-def _parts(node: NodeView, axis: int, sizes: SSAValue) -> list[SSAValue]:
+def _slices(node: NodeView, axis: int, sizes: SSAValue) -> list[SSAValue]:
     """A slice between consecutive sums of the computed sizes, for each part."""
     parts = len(node.proto.output)
     ends = node.emit("cumsum", sizes, axis=0)
     starts = node.emit("subtract", ends, sizes)
-    places = _places(node, sizes, axis, parts)
+    places = _part_indices(node, sizes, axis, parts)
     bounds = [node.emit("take", each, places, axis=0, mode="raise") for each in (starts, ends)]
     return [_part(node, axis, number, *bounds) for number in range(parts)]
 
 
-def _places(node: NodeView, sizes: SSAValue, axis: int, parts: int) -> SSAValue:
+def _part_indices(node: NodeView, sizes: SSAValue, axis: int, parts: int) -> SSAValue:
     """The indices of the parts; invalid indices if the sizes do not fill the axis."""
     extents = node.emit("shape_of", node.input(0), dtype="int64")
     extent = node.emit("take", extents, node.emit_constant(np.array(axis)), axis=0, mode="fast")

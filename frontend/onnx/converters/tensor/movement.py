@@ -35,7 +35,7 @@ def convert_slice(node: NodeView) -> SSAValue:
         return _slice_between_values(node)
     bounds, shape = _constant_bounds(node), node.shape(0)
     known = {axis: extent for axis, extent in enumerate(shape) if axis in bounds and isinstance(extent, int)}
-    value = cut(node, node.input(0), {axis: _places(bounds[axis], extent) for axis, extent in known.items()})
+    value = cut(node, node.input(0), {axis: _slice_indices(bounds[axis], extent) for axis, extent in known.items()})
     return cut_open(node, value, {axis: bound for axis, bound in bounds.items() if axis not in known})
 
 
@@ -54,7 +54,7 @@ def _constant_bounds(node: NodeView) -> dict[int, Bounds]:
     return dict(zip(known_axes(node, axes, len(node.shape(0))), zip(starts, ends, steps, strict=True), strict=True))
 
 
-def _places(bounds: Bounds, extent: int) -> range:
+def _slice_indices(bounds: Bounds, extent: int) -> range:
     """The indices from `start` to `end`, clamped as in ONNX: for negative steps, `start` is at least element 0."""
     start, end, step = bounds
     first, last = (bound + extent if bound < 0 else bound for bound in (start, end))

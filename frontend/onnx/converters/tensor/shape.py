@@ -55,10 +55,10 @@ def _squeeze_by_extents(node: NodeView) -> list[onnx.NodeProto]:
             helper.make_node("Equal", [f"{output}/extent{axis}", f"{output}/one"], [f"{output}/is_one{axis}"]),
         ]
     known = [axis for axis, extent in enumerate(shape) if extent == 1]
-    return [*nodes, *_chosen(node, left, known, output)]
+    return [*nodes, *_squeeze_nodes(node, left, known, output)]
 
 
-def _chosen(node: NodeView, left: Sequence[int], axes: Sequence[int], output: str) -> list[onnx.NodeProto]:
+def _squeeze_nodes(node: NodeView, left: Sequence[int], axes: Sequence[int], output: str) -> list[onnx.NodeProto]:
     """Nodes that squeeze `axes` and the axes in `left` with extent 1; the recursion is as deep as `left` is long."""
     if not left:
         return _squeeze(node, axes, output)
@@ -66,7 +66,7 @@ def _chosen(node: NodeView, left: Sequence[int], axes: Sequence[int], output: st
     choice = helper.make_node("If", [f"{node.proto.output[0]}/is_one{axis}"], [output], name=node.name)
     for branch, more in (("then_branch", [axis]), ("else_branch", [])):
         inner = f"{output}/{axis}{'' if more else ' kept'}"
-        body = _chosen(node, left[1:], [*axes, *more], inner)
+        body = _squeeze_nodes(node, left[1:], [*axes, *more], inner)
         graph = helper.make_graph(body, branch, [], [onnx.ValueInfoProto(name=inner)])
         choice.attribute.append(helper.make_attribute(branch, graph))
     return [choice]
