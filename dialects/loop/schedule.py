@@ -267,6 +267,24 @@ class ReverseComputeAt(SchedulePrimitive):
 
 @register_primitive
 @dataclass(frozen=True)
+class StorageAlign(SchedulePrimitive):
+    """Neighbours along `dimension` of the buffer of `block` are a multiple of `factor` plus `offset` elements apart."""
+
+    primitive: ClassVar[str] = "storage_align"
+    block: str = field(metadata=names("the block that writes the buffer"))
+    dimension: int = field(metadata={"help": "a dimension of the buffer, but not the last, from 0"})
+    factor: int = field(metadata={"help": "the divisor of the distance, in elements"})
+    offset: int = field(default=0, metadata={"help": "the remainder of the distance, in elements"})
+
+    @override
+    def problem(self) -> str | None:
+        if not 0 <= self.offset < self.factor:
+            return f"the offset is at least 0 and less than the factor, got {self.offset} and {self.factor}"
+        return f"the dimension must not be negative, got {self.dimension}" if self.dimension < 0 else None
+
+
+@register_primitive
+@dataclass(frozen=True)
 class PartialSums(SchedulePrimitive):
     """`block` sums the terms of each iteration of `loop` separately; these sums are then added to the result."""
 

@@ -30,6 +30,7 @@ from xrelay.dialects.loop.schedule import (
     SetTail,
     Settle,
     Split,
+    StorageAlign,
     Tile,
     Unroll,
     Vectorize,
@@ -94,6 +95,7 @@ class Schedule:
     compute_at = _Method(ComputeAt)
     reverse_compute_at = _Method(ReverseComputeAt)
     partial_sums = _Method(PartialSums)
+    storage_align = _Method(StorageAlign)
     rfactor = _Method(Rfactor)
     set_tail = _Method(SetTail)
     disable_unroll = _Method(DisableUnroll)

@@ -92,7 +92,7 @@ class _Cache(NamedTuple):
 
     result: SSAValue
     accesses: list[LoadOp | StoreOp]
-    index: ValueMap
+    place: ValueMap
     region: TileRegion
     alloc: memref.AllocOp
 
@@ -173,7 +173,7 @@ def _copying(name: str, block: BlockOp, variables: Sequence[IterVar], init: Regi
 def _copy(block: BlockOp, copying: BlockOp, cache: _Cache, *, loads: bool) -> None:
     """Appends to the body of `copying` the load of an element of a result into its cache, or the store from there."""
     renamed = zip(block.variables, copying.variables, strict=True)
-    index = cache.index.substitute({old: ValueMap.identity([new]) for old, new in renamed})
+    index = cache.place.substitute({old: ValueMap.identity([new]) for old, new in renamed})
     places = [(cache.result, index), (cache.alloc.memref, cache.region.relative(index))]
     source, target = places if loads else reversed(places)
     with ImplicitBuilder(copying.body):

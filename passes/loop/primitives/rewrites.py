@@ -29,7 +29,7 @@ RewriteT = TypeVar("RewriteT", bound=Rewrite)
 _OWN = (
     "split", "cut", "fuse", "reorder", "tile", "unroll", "vectorize", "contract", "settle", "parallelize", "cache_read",
     "cache_write", "compute_at", "set_tail", "disable_unroll", "guard",
-    "partial_sums", "cache_inplace", "rfactor", "reverse_compute_at",
+    "partial_sums", "cache_inplace", "rfactor", "reverse_compute_at", "storage_align",
 )  # fmt: skip
 
 REWRITES: dict[str, Rewrite | str] = {name: f"xrelay.passes.loop.primitives.{name}" for name in _OWN}

@@ -90,6 +90,14 @@ def test_native_product_in_registers(tail: Tail, parallel: bool):
     check_native(DYNAMIC_GEMM, schedule, [*([rows, 5, columns] for rows, columns in pairs), [7, 0, 6]])
 
 
+def test_native_scratch_of_threads():
+    """Each thread has its own rows of sums, whose length is a value."""
+    schedule = Schedule(kernel_of(parse(DYNAMIC_GEMM.text))).cache_write("gemm", names=("r", "c")).split("r", 3)
+    schedule.compute_at("gemm", "r_o").parallelize("r_o")
+    assert 'memref<3x?xf32, "local">' in str(schedule.kernel)
+    check_native(DYNAMIC_GEMM, schedule, [[40, 5, 70], [41, 3, 1], [0, 4, 4], [7, 0, 6]])
+
+
 @pytest.mark.parametrize("tail", [Tail.PEEL, Tail.MASK])
 def test_native_product_in_blocks_of_the_reduction(tail: Tail):
     """Rows, columns and terms are values; without terms, the sums are 0."""

@@ -25,6 +25,7 @@ from xrelay.dialects.loop.schedule import (
     Rfactor,
     SetTail,
     Split,
+    StorageAlign,
     Tile,
     Unroll,
     Vectorize,
@@ -202,6 +203,13 @@ def test_rows_of_the_consumer_in_the_reduction_of_a_row():
     check_same(SOFTMAX, schedule)
 
 
+def test_padded_rows_of_a_copy():
+    schedule = scheduled(GEMM).cache_read("gemm", 0).storage_align("gemm_read0", 0, 8, offset=3).split("i", 3)
+    schedule.compute_at("gemm_read0", "i_o").storage_align("gemm_read0", 0, 8)
+    assert "memref<3x8xf32" in str(schedule.kernel)
+    check_same(GEMM, schedule)
+
+
 def test_a_loop_of_a_spatial_and_a_reduce_variable_moves_as_a_whole():
     """The parts keep their order, so that each element is initialised before the first addition."""
     schedule = scheduled(GEMM).fuse("j", "k").split("j_k", 4)
@@ -240,6 +248,7 @@ def primitives(kernel: func.FuncOp, draw: st.DrawFn) -> SchedulePrimitive:
             st.builds(CacheInplace, block, loop),
             st.builds(Rfactor, block, loop),
             st.builds(ReverseComputeAt, block, loop),
+            st.builds(StorageAlign, block, st.integers(0, 2), st.just(6), factor),
             st.builds(SetTail, loop, tail),
             st.builds(DisableUnroll, loop),
         )

@@ -22,6 +22,7 @@ from xrelay.dialects.loop.schedule import (
     Rfactor,
     SetTail,
     Split,
+    StorageAlign,
     Tile,
     Unroll,
     Vectorize,
@@ -61,6 +62,7 @@ def random_primitive(kernel: func.FuncOp, random: Random) -> SchedulePrimitive:
             CacheInplace(random.choice(blocks), loop),
             Rfactor(random.choice(blocks), loop),
             ReverseComputeAt(random.choice(blocks), loop),
+            StorageAlign(random.choice(blocks), random.randint(0, 2), factor + 1, factor),
             SetTail(loop, tail),
             DisableUnroll(loop),
         ]
