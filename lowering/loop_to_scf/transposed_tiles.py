@@ -45,7 +45,7 @@ def load_columns(
                                                  …
     ```
 
-    This applies to loads of which neighbouring iterations read neighbouring elements, and lanes others.
+    These are loads at neighbouring elements in neighbouring iterations, and at other elements in neighbouring lanes.
     """
     count = loop.extent or 0
     lanes, row = LaneContext.of(count), Block(arg_types=[IndexType()]).args[0]
@@ -123,5 +123,5 @@ def _alternating(like: SSAValue, part: int, upper: int) -> list[int]:
 
 
 def _shuffled(emitter: Emitter, left: SSAValue, right: SSAValue, places: Sequence[int]) -> SSAValue:
-    mask = DenseArrayBase.from_list(i64, list(places))
-    return emitter.add(vector.ShuffleOp(left, right, mask, result_type=left.type)).result
+    mask, type_ = DenseArrayBase.from_list(i64, list(places)), SSAValue.get(left, type=VectorType).type
+    return emitter.add(vector.ShuffleOp(left, right, mask, result_type=type_)).result

@@ -167,8 +167,9 @@ class SplitConvTranspose(RewritePattern):
         if not all(map(is_complete, (*op.operand_types, *op.result_types))):
             return
         weight = constant_of(op.weight)
-        if weight is None or (refusal := _refusal(op)) is not None:
-            self._remarks.refused(op, "its weight is not constant" if weight is None else refusal)
+        refusal = "its weight is not constant" if weight is None else _refusal(op)
+        if weight is None or refusal is not None:
+            self._remarks.refused(op, str(refusal))
             return
         rows = zip(op.window(weight.shape[2:]), op.extra, strict=True)
         split = _Split(op, weight, [PhasedAxis(axis, extra) for axis, extra in rows])

@@ -34,16 +34,16 @@ it (`expansions.InlinedOps`).
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from math import factorial, pi
-from typing import cast
 
 from xdsl.context import Context
 from xdsl.dialects import llvm, math, scf, vector
 from xdsl.dialects.arith import ExtFOp, TruncFOp
 from xdsl.dialects.builtin import Float32Type, IntegerType, ModuleOp, VectorType, f32, f64, i1, i8, i16, i32, i64
-from xdsl.ir import Operation
+from xdsl.ir import Attribute, Operation
 from xdsl.utils.hints import isa
 
 from xrelay.dialects.upstream.arith_extras import SIToFPOp, TruncIOp, element_type
@@ -172,7 +172,7 @@ LOG_ERFC = (
 """log(1 - erf x) on 0.9 ≤ x ≤ 4; the error of erf computed from it is 2e-9."""
 
 
-SCALEF = {
+SCALEF: Mapping[Attribute, tuple[str, IntegerType]] = {
     VectorType(f32, [16]): ("x86.avx512.mask.scalef.ps.512", i16),
     VectorType(f64, [8]): ("x86.avx512.mask.scalef.pd.512", i8),
 }
@@ -322,7 +322,7 @@ def _at_least(x: Number, bound: float) -> Number:
 
 def _scaled(x: Number, n: Number) -> llvm.CallIntrinsicOp:
     """Returns `x · 2ⁿ` for an integral float n, by the instruction for this type."""
-    name, mask = SCALEF[cast(VectorType, x.value.type)]
+    name, mask = SCALEF[x.value.type]
     all_lanes, rounding = (x.at.constant(each, type_) for each, type_ in ((-1, mask), (_CURRENT_ROUNDING, i32)))
     return call_intrinsic(name, [x.value, n.value, x.value, all_lanes, rounding], x.value.type)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from xdsl.dialects import arith, func, scf
-from xdsl.ir import SSAValue
+from xdsl.ir import OpResult, SSAValue
 
 from xrelay.dialects.loop import ForOp, LoopKind, ValueMap
 from xrelay.dialects.loop.extents import expression_of, in_loop_indices
@@ -92,9 +92,10 @@ def _insert_part(kernel: func.FuncOp, loop: ForOp, source: ForOp, count: ValueMa
     replace_indices({part.index: ValueMap.identity([part.index]).plus(begin)})
     for branch in ops_of(part, scf.IfOp):
         is_erased = branch.parent is None  # with the region of an outer branch that does not run
-        if not is_erased and (answer := _constant_condition(branch.cond)) is not None:
+        if not is_erased and (answer := _constant_condition(condition := branch.cond)) is not None:
             take_branch(branch, answer=answer)
-            erase_unused(branch.cond.owner)
+            if isinstance(condition, OpResult):
+                erase_unused(condition.op)
 
 
 def _constant_condition(condition: SSAValue) -> bool | None:
