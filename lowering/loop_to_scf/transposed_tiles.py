@@ -45,7 +45,7 @@ def load_columns(
                                                  …
     ```
 
-    These are loads at neighbouring elements in neighbouring iterations, and at other elements in neighbouring lanes.
+    This applies to loads that read adjacent elements in successive iterations, but not in adjacent lanes.
     """
     count = loop.extent or 0
     lanes, row = LaneContext.of(count), Block(arg_types=[IndexType()]).args[0]

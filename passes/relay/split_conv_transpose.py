@@ -198,7 +198,7 @@ class _Split:
         self._filters = weight.shape[1] * self._groups
 
     def groups(self) -> list[Group] | None:
-        """Returns the cheapest distribution of the phases over convolutions; None if there is none."""
+        """Returns the cheapest possible distribution of the phases over convolutions, or None."""
         found: list[tuple[float, list[Group]]] = []
         for parts in product(*(axis.partitions() for axis in self._axes)):
             groups = list(product(*parts))

@@ -185,7 +185,7 @@ class ExpandExp(ConversionPattern[math.ExpOp]):
     """`math.exp %x` → `2ⁿ · p(r)`, where x = n ln 2 + r.
 
     The multiplication by 2ⁿ is one instruction with `scalef`. Otherwise it takes two factors, since 2ⁿ may be denormal
-    or too great. Both give the same bits.
+    or too great. Both results have the same bits.
     """
 
     def __init__(self, *, scalef: bool):

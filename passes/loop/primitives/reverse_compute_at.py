@@ -57,11 +57,11 @@ def reverse_compute_at(kernel: func.FuncOp, step: ReverseComputeAt) -> None:
 
     Unlike with `compute_at`, the loops of the producer may be split and ordered already. The consumer has a serial copy
     of each loop of the producer inside `step.loop`, named `<loop>_<block>`, and then its loops over variables that are
-    not indices of the producer's result. A result with no other user shrinks to a tile. Raises `ScheduleError` for a
-    loop around which, or in which at its end, the reduction of the producer is incomplete; a consumer that reduces,
-    shares its nest, or has scheduled loops; a consumer that reads the result of more than one block of that nest, at
-    another index than its variables, or beyond what the producer computes; and other blocks from the producer to the
-    consumer that use what the consumer writes or write what it reads.
+    not indices of the producer's result. A result with no other user shrinks to a tile. Raises `ScheduleError` if the
+    producer's reduction is incomplete at the end of `step.loop`; if the consumer reduces, shares its nest, or has
+    scheduled loops; if it reads results of several blocks of the nest, at other indices than its variables, or elements
+    that the producer does not compute; and if another block between the two uses the consumer's results or writes its
+    operands.
     """
     consumer, loop = find_block(kernel, step.block, step), find_loop(kernel, step.loop, step)
     root = _check_consumer(kernel, consumer, step)
