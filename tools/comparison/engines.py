@@ -69,6 +69,7 @@ def open_xrelay(workload: Workload, inputs: Mapping[str, Array], threads: int) -
         target=workload.target,
         opt_level=workload.opt_level,
         integers=workload.integers,
+        specialize=False,
     )
     return lambda: [np.asarray(output) for output in model.run(inputs)]
 

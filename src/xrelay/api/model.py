@@ -175,8 +175,8 @@ class CompiledModel:
     def memory_needs(self, sizes: Mapping[str, int] | None = None) -> MemoryNeeds:
         """Returns the parts of `memory`: arena, dynamic buffers, and allocations of kernels, once and per thread.
 
-        A buffer of data-dependent size counts with its upper bound. If it has none, as for sequences and recursions,
-        `not_counted` names it. `memory_limit` bounds the total.
+        Versions for certain sizes are not considered. A buffer of data-dependent size counts with its upper bound. If
+        it has none, as for sequences and recursions, `not_counted` names it. `memory_limit` bounds the total.
 
         Raises `InputError` unless each name has a size, and `ExecutionError` if the sizes fail a check of the model.
         """

@@ -40,6 +40,8 @@ ENOUGH: Final = 4
 """The number of runs with the same sizes after which a version is made."""
 MOST: Final = 8
 """The maximum number of versions that a model makes by itself."""
+MOST_WEIGHTS: Final = 256 << 20
+"""The maximum number of bytes of weights of a model that makes versions by itself: each is a file with all weights."""
 _COUNTED: Final = 64
 """The maximum number of sizes whose runs are counted."""
 _COMPARED: Final = 1 << 20

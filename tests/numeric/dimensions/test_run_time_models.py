@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -36,3 +37,22 @@ def test_one_compile_serves_all_sizes(model: RunTimeModel) -> None:
         assert theirs is not None, sizes
         equal(expected, theirs)
         equal(native.run(inputs), expected)
+
+
+@pytest.mark.grid(len(MODELS), values=lambda model: IN_MAKE_TEST & {model.id})
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: model.id)
+def test_versions_for_sizes_agree_with_the_model_and_the_interpreter(model: RunTimeModel, tmp_path: Path) -> None:
+    path = tmp_path / "m.onnx"
+    path.write_bytes(model.build().SerializeToString())
+    module, native = import_onnx(model.build()), compile(path, cache=False, threads=2)
+    dims = [spec.name for spec in native.inputs if spec.is_open]
+    for sizes in (model.sizes[0], model.sizes[1], model.sizes[-2]):
+        inputs = model.arrays(sizes)
+        before = native.run(inputs)
+        native.specialize({name: inputs[name].shape for name in dims})
+        found = native.run(inputs)
+        equal(found, run_relay(module, list(inputs.values())))
+        equal(found, before)
+    versions = native._versions  # pyright: ignore[reportPrivateUsage]
+    assert versions is not None
+    assert all(version.used for version in versions._found.values())  # pyright: ignore[reportPrivateUsage]

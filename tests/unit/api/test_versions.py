@@ -149,6 +149,32 @@ def test_unnamed_dimensions_are_called_as_in_the_inputs_of_the_model(tmp_path: P
     assert np.allclose(model(x, y)[0], x @ y)
 
 
+CALLS = """
+func.func @main(%x: tensor<?x2xf32, #relay.dims<n>>) -> tensor<?x2xf32, #relay.dims<2 * n>> {
+  %t = relay.tuple(%x, %x) : (tensor<?x2xf32, #relay.dims<n>>, tensor<?x2xf32, #relay.dims<n>>)
+    -> tuple<tensor<?x2xf32, #relay.dims<n>>, tensor<?x2xf32, #relay.dims<n>>>
+  %c = relay.concatenate(%t) {axis = 0} : (tuple<tensor<?x2xf32, #relay.dims<n>>, tensor<?x2xf32, #relay.dims<n>>>)
+    -> tensor<?x2xf32, #relay.dims<2 * n>>
+  %y = relay.call @double<n = 2 * n>(%c) : (tensor<?x2xf32, #relay.dims<2 * n>>) -> tensor<?x2xf32, #relay.dims<2 * n>>
+  func.return %y : tensor<?x2xf32, #relay.dims<2 * n>>
+}
+func.func private @double(%x: tensor<?x2xf32, #relay.dims<n>>) -> tensor<?x2xf32, #relay.dims<n>> {
+  %y = relay.add(%x, %x)
+    : (tensor<?x2xf32, #relay.dims<n>>, tensor<?x2xf32, #relay.dims<n>>) -> tensor<?x2xf32, #relay.dims<n>>
+  func.return %y : tensor<?x2xf32, #relay.dims<n>>
+}
+"""
+
+
+@pytest.mark.parametrize("n", [0, 1, 3])
+def test_functions_keep_dimensions_of_the_same_name(n: int) -> None:
+    model = xrelay.compile(xrelay.parse(CALLS), threads=1)
+    model.specialize({"n": (n, n, n)})
+    assert sizes_of(model) == {(n,)}
+    x = random(n, 2)
+    assert np.array_equal(model(x)[0], np.concatenate([2 * x, 2 * x]))
+
+
 @pytest.mark.parametrize(
     "shapes",
     [
@@ -286,6 +312,12 @@ def test_a_model_without_helper_gives_the_same_bits(tmp_path: Path, monkeypatch:
     first = model(x)[0]
     assert all(np.array_equal(model(x)[0], first) for _ in range(ENOUGH + 1))
     assert not sizes_of(model)
+
+
+def test_a_model_with_large_weights_has_no_helper(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("xrelay.api.compile.MOST_WEIGHTS", 1000)
+    assert helper_of(xrelay.compile(text_file(tmp_path))) is not None
+    assert helper_of(xrelay.compile(onnx_file(tmp_path))) is None
 
 
 def test_a_helper_that_dies_makes_no_version(
