@@ -175,7 +175,9 @@ class SplitConvTranspose(RewritePattern):
         split = _Split(op, weight, [PhasedAxis(axis, extra) for axis, extra in rows])
         groups = split.groups()
         if groups is None:
-            self._remarks.refused(op, f"it needs more than {MOST_CONVOLUTIONS} convolutions, or parts of the data")
+            self._remarks.refused(
+                op, f"it needs more than {MOST_CONVOLUTIONS} convolutions, or phases that use only a part of the data"
+            )
             return
         split.replace(Emitter(rewriter, op), groups)
         self._remarks.applied(op, f"{len(groups)} convolutions of stride 1")

@@ -169,4 +169,4 @@ def compiled_model(args: Namespace, module: ModuleOp | None = None) -> CompiledM
 def open_line(dims: Sequence[str]) -> list[str]:
     """Returns the line about the dynamic dimensions of a model; no line for a static model."""
     how = "--shapes fixes sizes, compile --specialize adds versions for sizes; both run faster"
-    return [f"open dimensions: {', '.join(dims)} ({how})"] if dims else []
+    return [f"dynamic dimensions: {', '.join(dims)} ({how})"] if dims else []

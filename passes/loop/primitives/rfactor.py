@@ -42,7 +42,7 @@ from xrelay.passes.loop.primitives.rewrites import primitive_pass, rewrites
 
 @rewrites(Rfactor)
 def rfactor(kernel: func.FuncOp, step: Rfactor) -> None:
-    """Gives every iteration of `step.loop` results of its own, which the new block `<block>_total` combines.
+    """Computes separate results in each iteration of `step.loop`, which the new block `<block>_total` combines.
 
     ```
     loop.for "k_o" %ko to 16 {

@@ -69,7 +69,7 @@ class Recipe:
         return self.path is not None and self.path.suffix == ".onnx"
 
     def at(self, inputs: Sequence[TensorSpec], sizes: Mapping[str, int]) -> Recipe:
-        """Returns the recipe of a version; `inputs` are those of the open model.
+        """Returns the recipe of a version; `inputs` are those of the model for all sizes.
 
         For an ONNX model, it is that of a compilation with the shapes of all inputs.
         """
@@ -86,7 +86,7 @@ class Recipe:
         if entry is None or path is None:
             return None
         try:
-            # The weights of a version are mapped: most equal those of the open model, which replace them.
+            # The weights of a version are mapped: most equal those of the model for all sizes, which replace them.
             artifact = Artifact.load(path, key=entry.key, mmap=True if self.sizes else None)
             return replace(artifact, metadata=replace(artifact.metadata, name=self.name))
         except ArtifactError as error:
@@ -101,7 +101,7 @@ class Recipe:
         module = load_source(self.source, shapes=self.shapes, trust=self.trust)
         if self.sizes and not self.is_onnx:
             fix_sizes(module, self.sizes)
-        context = self.context if self.sizes else None  # entered already for the open model
+        context = self.context if self.sizes else None  # already entered for the model for all sizes
         with nullcontext() if context is None else context, self.target:
             # Entering the target enables the strategies and hooks that are registered for it.
             built = build_artifact(
@@ -166,7 +166,7 @@ class Recipe:
         missing = [name for name in dims if name not in sizes]
         if missing:
             self._refuse(shapes)
-            raise InputError(f"the dimension {missing[0]} stays open", help=f"pass sizes of {', '.join(dims)}")
+            raise InputError(f"the dimension {missing[0]} stays dynamic", help=f"pass sizes of {', '.join(dims)}")
         for name in dims:
             least, greatest, _ = self.shapes.get(name, (0, MAX_EXTENT, 0))
             if not least <= sizes[name] <= greatest:

@@ -3,7 +3,7 @@
 The thread finds a version in the cache, or waits for a process (`version_process.py`) that compiles it into the cache.
 It begins with a request and ends after the last one. Of all models of a program, one process works at a time. It ends
 with the model, with this process, and if its standard input is closed. A forked child makes no versions. If anything
-fails, there is no version: the runs go on with the open model.
+fails, there is no version: the runs continue with the model for all sizes.
 """
 
 from __future__ import annotations

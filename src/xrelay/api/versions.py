@@ -1,13 +1,13 @@
 """Versions of a model with named dimensions, each compiled for certain sizes and used by the runs with these sizes.
 
-A version is a complete model without open dimensions. Runs find it in a dictionary by their sizes. `specialize` makes a
-version in this process and keeps it, also in saved files. Otherwise runs are counted, and after `ENOUGH` runs with
-the same sizes a helper thread (`version_helper.py`) finds the version in the cache, or lets a process of low priority
-compile it into the cache. A model has at most `MOST` such versions: the least recently used one is dropped, and then
-twice as many runs are needed for the next, so that changing sizes do not load versions forever.
+A version is a complete model without dynamic dimensions. Runs find it in a dictionary by their sizes. `specialize`
+makes a version in this process and keeps it, also in saved files. Otherwise runs are counted, and after `ENOUGH` runs
+with the same sizes a helper thread (`version_helper.py`) finds the version in the cache, or lets a process of low
+priority compile it into the cache. A model has at most `MOST` such versions: the least recently used one is dropped,
+and then twice as many runs are needed for the next, so that changing sizes do not load versions forever.
 
-Weights of a version that equal those of the open model are replaced by them; the others, such as weights in another
-layout, are mapped from the cache, or in memory if the cache is off. Each version has an arena of its own.
+Weights of a version that equal those of the model for all sizes are replaced by them; the others, such as weights in
+another layout, are mapped from the cache, or in memory if the cache is off. Each version has an arena of its own.
 
 This module does not import the compiler, so that a saved model uses its versions without it.
 """
@@ -116,7 +116,7 @@ class Versions:
         recipe, inputs = self._recipe, self.model.metadata.inputs
         if recipe is None:
             raise InputError(
-                "the program of the model is not at hand",
+                "the program of the model is not available",
                 help="specialize models that were compiled from a file or module",
             )
         recipe.check_unchanged()

@@ -201,8 +201,8 @@ def test_wrong_shapes_are_the_errors_of_compile(tmp_path: Path, shapes: dict[str
 @pytest.mark.parametrize(
     ("shapes", "message"),
     [
-        ({}, "the dimension n stays open; help: pass sizes of n, m"),
-        ({"n": (3, 3, 3)}, "the dimension m stays open"),
+        ({}, "the dimension n stays dynamic; help: pass sizes of n, m"),
+        ({"n": (3, 3, 3)}, "the dimension m stays dynamic"),
         ({"n": (3, 3, 3), "m": (1, 8, 2)}, "shapes does not fix one size for each dimension"),
         ({"n": (9, 9, 9), "m": (1, 1, 1)}, "the dimension n is 9, the range is 2 to 8"),
         ({"x": (3, 5)}, "shapes= sets inputs of ONNX models"),
@@ -507,7 +507,7 @@ def test_a_saved_model_has_the_versions_that_were_asked_for(tmp_path: Path) -> N
     assert modules == "[]"
     loaded = xrelay.load(tmp_path / "m.xrelay")
     assert sizes_of(loaded) == {(3, 5)}
-    with pytest.raises(InputError, match="the program of the model is not at hand"):
+    with pytest.raises(InputError, match="the program of the model is not available"):
         loaded.specialize({"n": (4, 4, 4), "m": (5, 5, 5)})
     loaded.save(tmp_path / "again.xrelay")
     assert (tmp_path / "again.xrelay").read_bytes() == (tmp_path / "m.xrelay").read_bytes()
