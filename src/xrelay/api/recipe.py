@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from xrelay.api.model_key import content_digest, file_state, model_key
 from xrelay.arguments import Shapes
 from xrelay.errors import ArtifactError, InputError
+from xrelay.passes.infra.gc_pause import gc_pause
 from xrelay.runtime.abi import MAX_EXTENT
 from xrelay.runtime.artifact import Artifact
 from xrelay.runtime.cache import ModelCache
@@ -93,6 +94,7 @@ class Recipe:
             entry.models.drop(entry.key, error.message)
             return None
 
+    @gc_pause()
     def build(self, *, dump: Path | None = None, progress: Progress | None = None) -> Built:
         """Compiles the model, and adds it to the cache unless stages are dumped. Raises the errors of `compile`."""
         from xrelay.api.build_artifact import build_artifact

@@ -25,6 +25,7 @@ from typing import Final, Protocol
 from xrelay import environment
 from xrelay.api.recipe import Recipe
 from xrelay.arguments import Shapes
+from xrelay.forking import forks_wait
 from xrelay.runtime.artifact import Artifact
 from xrelay.runtime.executable import Sizes
 from xrelay.target.host import HostFacts, host_facts
@@ -63,10 +64,6 @@ class Receiver(Protocol):
         """Adds a version; returns whether it fits the model."""
         ...
 
-    def forget_threads(self) -> None:
-        """Goes on in the child of a fork."""
-        ...
-
 
 class VersionHelper:
     """Makes the versions of one model."""
@@ -88,7 +85,7 @@ class VersionHelper:
 
     def request(self, sizes: Sizes) -> None:
         """Begins to make the version for these sizes; returns at once."""
-        with self._lock:
+        with forks_wait(is_short=True), self._lock:
             if self._is_closed or sizes in self._pending:
                 return
             self._pending.append(sizes)
@@ -116,13 +113,10 @@ class VersionHelper:
 
     def forget_threads(self) -> None:
         """Closes the helper in the child of a fork, and the child's end of the pipe, which would keep the process."""
-        self._is_closed, self._lock, self._thread = True, threading.Lock(), None
+        self._is_closed, self._thread = True, None
         process, self._process = self._process, None
         if process is not None and process.stdin is not None:
             process.stdin.close()
-        versions = self._versions()
-        if versions is not None:
-            versions.forget_threads()
 
     def _work(self) -> None:
         """Makes the requested versions; runs in the thread."""
@@ -137,7 +131,7 @@ class VersionHelper:
 
     def _next(self) -> Sizes | None:
         """Returns the next sizes; `None` to end the thread."""
-        with self._lock:
+        with forks_wait(is_short=True), self._lock:
             if self._is_closed or not self._pending:
                 self._thread = None
                 return None

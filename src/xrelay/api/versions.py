@@ -135,7 +135,7 @@ class Versions:
         version = Version(_with_shared_weights(artifact, self.model.weights), is_kept=is_kept)
         if not is_kept:
             version.load()
-        with self._changing:
+        with forks_wait(is_short=True), self._changing:
             if is_kept or sizes not in self._found:
                 self._found[sizes] = version
             version.used = next(self._clock)
@@ -145,10 +145,6 @@ class Versions:
                 self._enough *= 2
                 self._runs = {}
         return True
-
-    def forget_threads(self) -> None:
-        """Goes on in the child of a fork, without the helper and the locks of other threads."""
-        self._changing, self._helper = threading.Lock(), None
 
 
 def _sizes_of(version: Artifact, model: Artifact) -> Sizes:
