@@ -210,6 +210,17 @@ def all_passes(stages: Iterable[Stage]) -> list[str]:
     return [name for stage in stages for name in stage.passes]
 
 
+def stages_before(name: str, stages: Iterable[Stage]) -> list[Stage]:
+    """Returns the stages up to the pass `name`, which does not run; no stage if the module has passed it already."""
+    found: list[Stage] = []
+    for stage in stages:
+        at = next((k for k, each in enumerate(stage.passes) if each.partition("{")[0] == name), None)
+        found.append(stage if at is None else Stage(stage.phase, stage.passes[:at]))
+        if at is not None:
+            return found
+    return []
+
+
 _CHECKS: Final = {Phase.SCHEDULED: ("loop-check-accesses",)}
 """Passes appended to a phase for modules that were not lowered from relay."""
 

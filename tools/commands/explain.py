@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from argparse import ArgumentParser, Namespace
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
@@ -30,16 +30,24 @@ class ExplainCommand(Command):
     `xrelay explain versions MODEL` lists the kernels with extents as arguments, the sizes for which a specialised
     version exists, and the reasons. `xrelay explain parts MODEL` lists the buffers that are views of a larger buffer,
     which saves a copy, and the remaining copies with their reasons.
+
+    `xrelay explain schedule MODEL` lists the candidates for the schedule of each kernel with their estimated costs, the
+    schedules that are not possible with the reason, and the chosen one, marked with `*`. With --kernel NAME it explains
+    one kernel, and prints its primitives; NAME is a kernel or a source location. --target selects another CPU.
     """
 
     name: ClassVar[str] = "explain"
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declares the subject, the model, and the output format."""
-        parser.add_argument("subject", choices=["fusion", "versions", "parts"], help="subject of the explanation")
+        parser.add_argument(
+            "subject", choices=["fusion", "versions", "parts", "schedule"], help="subject of the explanation"
+        )
         add_source(parser, "model: .onnx or .mlir")
         add_shapes(parser)
         parser.add_argument("--op", metavar="NAME", help="explain this op only")
+        parser.add_argument("--kernel", metavar="NAME", help="explain the schedule of this kernel only")
+        parser.add_argument("--target", help="CPU to choose schedules for (default: this machine)")
         parser.add_argument("--as-is", action="store_true", help="do not run the graph optimiser first")
         parser.add_argument(
             "-O", dest="opt_level", type=int, choices=range(4), default=3, help="optimisation level (3)"
@@ -61,6 +69,13 @@ class ExplainCommand(Command):
         """Optimises and fuses the model, and prints the explanation."""
         if args.dot and args.op is not None:
             raise UsageError("--dot draws whole functions", help="leave out --op, or use --json with it")
+        if args.subject != "schedule" and (args.kernel is not None or args.target is not None):
+            raise UsageError("--kernel and --target are for schedule", help="leave them out")
+        if args.subject == "schedule":
+            if args.op is not None or args.as_is or args.dot:
+                raise UsageError("--op, --as-is and --dot are for fusion", help="leave them out")
+            sys.stdout.writelines(printable(line) + "\n" if not args.json else line for line in _schedules(args))
+            return 0
         if args.subject != "fusion":
             if args.op is not None or args.as_is or args.json or args.dot:
                 raise UsageError("--op, --as-is, --json and --dot are for fusion", help="leave them out")
@@ -87,6 +102,25 @@ def _explained(args: Namespace) -> Sequence[ExplainedBlock]:
     module = load_source(args.model, shapes=dict(args.shapes))
     _prepare(module, args)
     return explain_fusion(module, options)
+
+
+def _schedules(args: Namespace) -> Iterable[str]:
+    """Returns the lines for stdout about schedules."""
+    from xrelay.api.sources import load_source
+    from xrelay.api.stage_runner import StageRunner
+    from xrelay.lowering.pipelines import compile_stages, remaining_stages, stages_before
+    from xrelay.lowering.topi_to_loop.explain_schedules import explain_schedules
+    from xrelay.target import Target
+    from xrelay.tools.commands.explain_schedules import schedule_lines, schedules_to_json, select_kernels
+
+    target = Target.host() if args.target is None else Target.parse(args.target)
+    module = load_source(args.model, shapes=dict(args.shapes))
+    stages = compile_stages(opt_level=args.opt_level, vector_lanes=target.lanes(), schedule_target=str(target))
+    StageRunner(stages_before("loop-assign-schedules", remaining_stages(stages, module))).run(module)
+    explained = select_kernels(explain_schedules(module, target), args.kernel)
+    if args.json:
+        return [schedules_to_json(explained, target) + "\n"]
+    return schedule_lines(explained, target, in_full=args.kernel is not None)
 
 
 def _lowered(args: Namespace, last: Phase) -> ModuleOp:

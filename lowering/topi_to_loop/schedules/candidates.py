@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TypeAlias
@@ -63,3 +63,10 @@ def cheapest(candidates: Sequence[Candidate], view: KernelView) -> int:
         if cost < costs[best] * (1 - TIE):
             best = index
     return best
+
+
+def in_order(candidates: Sequence[Candidate], view: KernelView) -> Iterator[int]:
+    """Yields the indices of the candidates in the order of preference, each time the cheapest of the others."""
+    left = list(range(len(candidates)))
+    while left:
+        yield left.pop(cheapest([candidates[index] for index in left], view))

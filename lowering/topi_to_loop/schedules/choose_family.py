@@ -14,7 +14,7 @@ from xdsl.dialects import func
 
 from xrelay.dialects.loop import ScheduleAttr
 from xrelay.errors import ScheduleError
-from xrelay.lowering.topi_to_loop.schedules.candidates import Candidate, Proposal, cheapest
+from xrelay.lowering.topi_to_loop.schedules.candidates import Candidate, Proposal, in_order
 from xrelay.lowering.topi_to_loop.schedules.common_steps import propose_injective
 from xrelay.lowering.topi_to_loop.schedules.conv2d import propose_conv2d_nchw, propose_conv2d_nchwc
 from xrelay.lowering.topi_to_loop.schedules.kernel_view import KernelView
@@ -128,10 +128,9 @@ def schedule_kernel(kernel: func.FuncOp, target: Target, origin: Origin = "all")
     draft, refused = found.draft, dict(found.refused)
     if found.taken_by is not None:
         return _kernel_schedule(found.taken_by, draft, refused)
-    left = [(name, proposal) for name, proposal in found.proposals if isinstance(proposal, Candidate)]
-    view = KernelView(kernel, target)
-    while left:
-        name, candidate = left.pop(cheapest([candidate for _, candidate in left], view))
+    candidates = [(name, proposal) for name, proposal in found.proposals if isinstance(proposal, Candidate)]
+    for index in in_order([candidate for _, candidate in candidates], KernelView(kernel, target)):
+        name, candidate = candidates[index]
         try:
             apply_candidate(candidate, draft)
         except ScheduleError as error:

@@ -42,6 +42,9 @@ MIN_LANES = 4
 MAX_UNROLLED_VECTORS = 4
 """The number of vectors of a row that stay in registers while a reduction runs over them."""
 
+THREAD_START = 2000
+"""Cycles to start and to join threads."""
+
 SUM_OF_LANES = 20
 """Cycles to add up the lanes of a vector, and to start and end the loop over the terms of a sum."""
 
@@ -75,7 +78,7 @@ class Cost:
     @staticmethod
     def of(arithmetic: float, memory: float = 0.0, *, threads: float = 1.0) -> Cost:
         """Returns the cost of one phase."""
-        return Cost(arithmetic, memory, max(arithmetic, memory) / threads)
+        return Cost(arithmetic, memory, max(arithmetic, memory) / threads + (THREAD_START if threads > 1 else 0))
 
     def __add__(self, other: Cost) -> Cost:
         """Returns the cost of both, one after the other."""

@@ -231,7 +231,7 @@ def is_row(block: BlockOp, position: int, *, alone: bool = True) -> bool:
     for op in (*ops_of(block.body, LoadOp), *ops_of(block.body, StoreOp)):
         if variable not in op.index_operands:
             continue
-        index = list(op.index)
+        index = [op.index[dimension] for dimension in range(len(op.index))]
         while not alone and variable not in index[-1].operands and extents_of(op.memref)[len(index) - 1] == 1:
             index.pop()
         if any(variable in each.operands for each in index[:-1]):

@@ -170,9 +170,10 @@ def _candidate(view: KernelView, plan: MatrixPlan, right: LoadOp) -> Candidate:
     product, tile = plan.rows, plan.tile
     size = f"{tile.columns} rows x {tile.blocks} vectors"
     axis = product.block.variables[product.positions[Role.ROWS]].name_hint if Role.ROWS in product.positions else None
+    along = f" along {axis}" if plan.rows_apart and axis is not None else ""
     copies = [name for name, copy in (("left", plan.left), ("right", plan.right)) if copy is not None]
     words = f", {' and '.join(copies)} operand copied" if copies else ""
-    name = f"{COLUMNS}, {size}{f' along {axis}' if plan.shared and axis is not None else ''}{words}"
+    name = f"{COLUMNS}, {size}{along}{words}"
     reason = f"tiles at {tile.efficiency:.0%} of the peak"
     return Candidate(
         name, reason, lambda: _tiled_cost(view, plan, right), partial(apply_plan, plan), frozenset({product.name})
@@ -189,6 +190,8 @@ def _row_axes(product: ProductView, shared: Sequence[int]) -> list[tuple[Product
         return [(product, [])]
     own = product.positions[Role.ROWS]
     longest = max(shared, key=lambda position: expected(product.block.extents[position]))
+    if product.block.extents[longest] == 1:
+        return [(product, list(shared))]
     turned = ProductView(product.block, {**product.positions, Role.ROWS: longest})
     return [(product, list(shared)), (turned, [*(position for position in shared if position != longest), own])]
 

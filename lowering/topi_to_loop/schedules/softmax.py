@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from xrelay.dialects.loop import BlockOp, IterKind, LoadOp
 from xrelay.dialects.loop.schedule import ComputeAt
 from xrelay.dialects.shared.op_lists import ops_of
@@ -14,9 +16,10 @@ from xrelay.lowering.topi_to_loop.schedules.common_steps import (
     vectorize_fold,
     vectorize_row,
 )
-from xrelay.lowering.topi_to_loop.schedules.cost_model import rest_cost
+from xrelay.lowering.topi_to_loop.schedules.cost_model import Cost, busy_threads, moving, rest_cost
 from xrelay.lowering.topi_to_loop.schedules.kernel_view import (
     KernelView,
+    buffer_bytes,
     came_from,
     folded_loops,
     loop_of_variable,
@@ -48,7 +51,17 @@ def propose_softmax(view: KernelView) -> list[Proposal]:
             _compute_rows(draft, last.block_name, rows)
         schedule_remaining(draft)
 
-    return [Candidate("all stages of a row", "a softmax", lambda: rest_cost(view), apply)]
+    return [Candidate("all stages of a row", "a row stays in the cache", partial(_rows_cost, view), apply)]
+
+
+def _rows_cost(view: KernelView) -> Cost:
+    """Returns the cost of all stages if a row stays in the L1 cache: only the kernel's arguments come from memory."""
+    blocks = view.blocks()
+    arithmetic = rest_cost(view).arithmetic
+    computed = {buffer for block in blocks for buffer in block.writes}
+    loads = {op.memref: op for block in blocks for op in ops_of(block.body, LoadOp) if op.memref not in computed}
+    memory = sum(moving(view.target, buffer_bytes(op)) for op in loads.values())
+    return Cost.of(arithmetic, memory, threads=busy_threads(view.target, points(blocks[-1]), arithmetic))
 
 
 def _row_loops(last: BlockOp, blocks: list[BlockOp]) -> list[str]:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import pytest
 from xdsl.dialects import func
 
+from xrelay.dialects.loop import ScheduleAttr
 from xrelay.dialects.loop.schedule import SchedulePrimitive, Split, Unroll
 from xrelay.lowering.registry import pass_thunks
+from xrelay.lowering.topi_to_loop.explain_schedules import explain_schedule
 from xrelay.lowering.topi_to_loop.schedules import choose_family
 from xrelay.lowering.topi_to_loop.schedules.candidates import Candidate, Refusal, cheapest
 from xrelay.lowering.topi_to_loop.schedules.choose_family import register_family, schedule_kernel
@@ -107,6 +109,32 @@ def test_the_cost_of_other_blocks_counts_unless_it_is_equal() -> None:
     assert rest.total(view).cycles > 2
 
 
+def test_an_explanation_has_the_illegal_candidates_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(choose_family, "REGISTERED", dict(choose_family.REGISTERED))
+    illegal = proposed("illegal", 0.1, Unroll("no_such_loop"))
+    register_family("mine", lambda draft: [illegal, Refusal("never", "a test")])
+    explained = explain_schedule(kernel(COPY), WIDE)
+    assert [(each.name, each.refused is None) for each in explained.ranking] == [
+        ("illegal", False),
+        ("each nest alone", True),
+        ("never", False),
+    ]
+    assert explained.chosen is explained.ranking[1]
+
+
+def test_a_family_without_a_cost_is_explained_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(choose_family, "REGISTERED", dict(choose_family.REGISTERED))
+
+    def mine(draft: ScheduleDraft) -> bool:
+        draft.do(Split("j", 8))
+        return True
+
+    register_family("mine", mine)
+    chosen = explain_schedule(kernel(COPY), WIDE).chosen
+    assert chosen is not None
+    assert (chosen.family, chosen.cost, chosen.schedule) == ("mine", None, ScheduleAttr([Split("j", 8)]))
+
+
 def conv(data: str, weight: str, result: str, options: str = "") -> str:
     return f"""
     func.func private @k(%x: tensor<{data}xf32>, %w: tensor<{weight}xf32>) -> tensor<{result}xf32> {{
@@ -163,5 +191,8 @@ def test_odd_shapes_get_schedules_that_can_be_applied(name: str, target: Target)
     chosen = schedule_kernel(function, target)
     assert "failed: " not in chosen.reason
     assert "no register tile" not in chosen.reason
+    explained = explain_schedule(function, target).chosen
+    assert explained is not None
+    assert (explained.family, explained.schedule) == (chosen.family, chosen.schedule)
     Schedule(function).apply(*chosen.schedule.data)
     function.verify()
