@@ -2476,9 +2476,8 @@ def transpose(
 
 def tree_leaves(
     data: ExprLike,
-    features: ExprLike,
     thresholds: ExprLike,
-    children: ExprLike,
+    nodes: ExprLike,
     trees: int,
     depth: int,
 ) -> Expr:

@@ -106,11 +106,8 @@ def schedule_scatter(draft: ScheduleDraft, name: str) -> None:
     )
 
 
-WALKS = 8
-"""The number of walks that are interleaved, since each waits for its loads.
-
-More walks need more registers than there are.
-"""
+WALKS = 16
+"""The number of walks that are interleaved, since each waits for its loads. LLVM joins their steps to vectors."""
 
 SAMPLES = 64
 """The number of samples for which walks in the same tables run before the next tables are read."""
@@ -134,11 +131,11 @@ def schedule_walk(draft: ScheduleDraft, name: str, consumer: BlockOp) -> bool:
     ```
     for i: for j: for k: n[i, j] = next[n[i, j]]      →    parallel for i_o: for j_o: for i_i in 64:
     for i: for j: Y[i, j] = n[i, j]                            for k, until nothing changes:
-                                                                 for j_i in 8, unrolled: n[j_i] = next[n[j_i]]
-                                                               for j_i in 8: Y[i, j] = n[j_i]
+                                                                 for j_i in 16, unrolled: n[j_i] = next[n[j_i]]
+                                                               for j_i in 16: Y[i, j] = n[j_i]
     ```
 
-    The tables of 8 walks and 64 samples stay in the cache.
+    The tables of 16 walks and 64 samples stay in the cache.
     """
     *outer, row = loops_of_kind(consumer, IterKind.SPATIAL) or [""]
     block = draft.block(name)

@@ -62,7 +62,7 @@ class TreeNodes:
 
 @dataclass(frozen=True)
 class TreeTables:
-    """The operands of `relay.tree_leaves`; the last `leaves` rows are the leaves, in order."""
+    """The columns of the tables of `relay.tree_leaves`; the last `leaves` rows are the leaves, in order."""
 
     features: Array
     """The feature of a row, plus the number of features if NaN goes left."""

@@ -233,9 +233,8 @@ def _leaves(node: NodeView, data: SSAValue, tables: TreeTables, num_features: in
     found = node.emit(
         "tree_leaves",
         data,
-        node.emit_constant(tables.features, "features"),
         node.emit_constant(tables.thresholds, "thresholds"),
-        node.emit_constant(tables.children, "children"),
+        node.emit_constant(np.column_stack([tables.features, tables.children]), "nodes"),
         trees=tables.trees,
         depth=tables.depth,
     )

@@ -1,13 +1,13 @@
 // RUN: xrelay-opt %s -p 'convert-topi-to-loop,loop-assign-schedules{target="cpu -mcpu=x86-64-v3 -num-threads=1"}' | filecheck %s
 // RUN: xrelay-opt %s -p 'convert-topi-to-loop,loop-assign-schedules{target="cpu -mcpu=x86-64-v3 -num-threads=1"},loop-apply-schedules' | filecheck %s --check-prefix NEST
 
-// CHECK: loop.schedule = #loop.schedule<[split("leaf_j", 8, names = ["leaf_j_o", "leaf_j_i"]), split("leaf_i", 64, names = ["leaf_i_o", "leaf_i_i"]), reorder("leaf_j_o", "leaf_i_i"), compute_at("walk", "leaf_i_i"), reorder("walk_k", "walk_j"), unroll("walk_j"), settle("walk_k")]>
-// CHECK-SAME: walk walks 8 at once
+// CHECK: loop.schedule = #loop.schedule<[split("leaf_j", 16, names = ["leaf_j_o", "leaf_j_i"]), split("leaf_i", 64, names = ["leaf_i_o", "leaf_i_i"]), reorder("leaf_j_o", "leaf_i_i"), compute_at("walk", "leaf_i_i"), reorder("walk_k", "walk_j"), unroll("walk_j"), settle("walk_k")]>
+// CHECK-SAME: walk walks 16 at once
 // NEST: loop.for "leaf_i_o"
 // NEST-NEXT: loop.for "leaf_j_o"
 // NEST-NEXT: loop.for "leaf_i_i"
 // NEST: loop.for "walk_k" %{{.*}} to 30 settling {
-// NEST-NEXT: loop.for "walk_j" %{{.*}} to 8 unrolled {
+// NEST-NEXT: loop.for "walk_j" %{{.*}} to 16 unrolled {
 func.func private @walks(%x: tensor<?x16xi32, #relay.dims<n>>, %next: tensor<99xi32>) -> tensor<?x40xi32, #relay.dims<n>> attributes {relay.primitive} {
   %w = topi.compute "walk" [%i : n, %j : 40] reduce [%k : 30] init [%acc = 0 : i32] : tensor<?x40xi32, #relay.dims<n>> {
     %place = arith.index_castui %acc : i32 to index

@@ -11,8 +11,9 @@ from support.one_op import program
 FEATURES = 5
 
 
-def walked(x: Array, features: Array, thresholds: Array, children: Array, trees: int, depth: int) -> Array:
+def walked(x: Array, thresholds: Array, nodes: Array, trees: int, depth: int) -> Array:
     """Walks each row and tree separately."""
+    features, children = nodes[:, 0], nodes[:, 1:]
     last, found = np.uint32(len(features) - 1), np.empty((len(x), trees), np.int32)
     for row, tree in np.ndindex(found.shape):
         node = np.uint32(tree)
@@ -37,7 +38,7 @@ def test_walks(dtype: str, rows: int, trees: int, depth: int) -> None:
     )
     thresholds = rng.integers(-2, 3, nodes).astype(dtype)
     x = rng.choice([-2, -1, 0, 1, 2, 0.5, np.nan, np.inf, -np.inf], (rows, FEATURES)).astype(dtype)
-    tables = [x, features.astype(np.int32), thresholds, children.astype(np.int32)]
+    tables = [x, thresholds, np.column_stack([features, children]).astype(np.int32)]
     module = program("tree_leaves", *tables, trees=trees, depth=depth)
     (found,) = outputs(module, tables)
     np.testing.assert_array_equal(found, walked(x, *tables[1:], trees, depth))
