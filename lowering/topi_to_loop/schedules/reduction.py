@@ -185,6 +185,8 @@ def share_terms(draft: ScheduleDraft, name: str, pieces: int) -> bool:
         steps = [Split(loop, extent // parts, names=(axis, loop))] if parts < extent else []
         trial = ScheduleDraft(draft.kernel, draft.target)
         if all(trial.attempt(step) is None for step in (*steps, Rfactor(name, axis))):
+            if _is_long_sum(block):
+                draft.long_sums.add(name)
             draft.do(*steps, Rfactor(name, axis))
             draft.because(f"{name} has {parts} parts along {loop}")
             return True
@@ -259,7 +261,9 @@ def split_long_sums(draft: ScheduleDraft) -> None:
     One f32 accumulator for a million positive terms has a relative error of about 1e-4. The tile of accumulators stays
     in registers in the innermost loop. A sum with a dynamic number of terms keeps one accumulator.
     """
-    for block in filter(_is_long_sum, draft.blocks()):
+    for block in draft.blocks():
+        if block.block_name not in draft.long_sums and not _is_long_sum(block):
+            continue
         steps = _steps(block)
         trial = ScheduleDraft(draft.kernel, draft.target)
         refused = [reason for step in steps if (reason := trial.attempt(step)) is not None]

@@ -27,6 +27,8 @@ class ScheduleDraft(KernelView):
         super().__init__(copy(kernel), target)
         self.schedule = Schedule(self.kernel)
         self.reasons: list[str] = []
+        self.long_sums: set[str] = set()
+        """Blocks that compute parts of long sums."""
         self._done: set[str] = set()
 
     @property

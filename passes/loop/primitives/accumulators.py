@@ -1,23 +1,33 @@
-"""Accumulators: the results that a block updates with an associative operation, and the loops over them."""
+"""Accumulators: results that a block updates, and local buffers for the part of them that a loop iteration updates."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf, prod
-from typing import Final
+from typing import Final, NamedTuple
 
-from xdsl.dialects import arith
-from xdsl.dialects.builtin import AnyFloat, FloatAttr, IntegerAttr, IntegerType, MemRefType
-from xdsl.ir import Operation, SSAValue
+from xdsl.dialects import arith, memref
+from xdsl.dialects.builtin import AnyFloat, FloatAttr, IntegerAttr, IntegerType, MemRefType, StringAttr
+from xdsl.ir import Operation, Region, SSAValue
 
-from xrelay.dialects.loop import BlockOp, ForOp, LoadOp, SchedulePrimitive, StoreOp
+from xrelay.dialects.loop import LOCAL, BlockOp, ForOp, IterVar, LoadOp, SchedulePrimitive, StoreOp, ValueMap
 from xrelay.dialects.shared.op_lists import ops_of
 from xrelay.dialects.topi.shapes import bit_width
+from xrelay.dialects.upstream.buffer_types import buffer_type
+from xrelay.index_algebra.linear_form import LinearForm
 from xrelay.passes.loop.decompose_init import copy_around
-from xrelay.passes.loop.nest_edits import Names
-from xrelay.passes.loop.nest_queries import blocks_inside, enclosing_loops, is_spatial_in, reduces_over
-from xrelay.passes.loop.primitives.compute_at import LOCAL_BYTES
+from xrelay.passes.loop.memory.buffer_size import element_size
+from xrelay.passes.loop.nest_edits import Names, simplified
+from xrelay.passes.loop.nest_queries import (
+    blocks_inside,
+    domain_conditions,
+    enclosing_loops,
+    is_spatial_in,
+    linear_in,
+    reduces_over,
+)
+from xrelay.passes.loop.primitives.compute_at import LOCAL_BYTES, TileRegion, accessed
 from xrelay.passes.loop.primitives.legality import refusal
 
 
@@ -117,3 +127,88 @@ def around_tile(tile: Sequence[ForOp], inner: Operation, suffix: str, names: Nam
     for loop in reversed(tile):
         nest = copy_around(loop, nest, names, suffix)
     return nest
+
+
+class Part(NamedTuple):
+    """A result of a block, the accesses of the block to it, their only index, and the buffer for a part of it."""
+
+    result: SSAValue
+    accesses: list[LoadOp | StoreOp]
+    place: ValueMap
+    region: TileRegion
+    alloc: memref.AllocOp
+
+    def redirect(self) -> None:
+        """Makes the block access the buffer for the part."""
+        for access in self.accesses:
+            access.operands[0 if isinstance(access, LoadOp) else 1] = self.alloc.memref
+            access.index = self.region.relative(access.index)
+
+    def places(self, block: BlockOp, other: BlockOp) -> list[tuple[SSAValue, ValueMap]]:
+        """The element of the result and that of the buffer, at the variables of `other`, which are those of `block`."""
+        renamed = zip(block.variables, other.variables, strict=True)
+        index = self.place.substitute({old: ValueMap.identity([new]) for old, new in renamed})
+        return [(self.result, index), (self.alloc.memref, self.region.relative(index))]
+
+
+def part_of(block: BlockOp, result: SSAValue, loop: ForOp, step: SchedulePrimitive) -> Part:
+    """Describes the part of a result that one iteration of `loop` updates; refuses results without such a part."""
+    subject = f"block {block.block_name!r}"
+    accesses = [op for op in ops_of(block.body, LoadOp, StoreOp) if op.memref is result]
+    if any(access.index != accesses[0].index for access in accesses):
+        raise refusal(step, subject, "it accesses its result at several indices", "name a block that updates elements")
+    if not accesses or not _is_place(block, accesses[0].index, loop):
+        raise refusal(step, subject, "it does not update elements at its variables", "name a block that does")
+    region = accessed(accesses[:1], loop, block, result, step)
+    shape = [region.extents[dimension] for dimension in region.kept]
+    sizes = [extent for extent in shape if isinstance(extent, int)]
+    element = SSAValue.get(result, type=MemRefType).type.element_type
+    if len(sizes) < len(shape) or prod(sizes) * (element_size(element) or 8) > LOCAL_BYTES:
+        reason = f"one iteration of loop {loop.loop_name!r} updates too large a part of its result"
+        raise refusal(step, subject, reason, "split the loops of its result")
+    alloc = memref.AllocOp([], [], buffer_type(element, sizes, space=StringAttr(LOCAL)))
+    return Part(result, accesses, accesses[0].index, region, alloc)
+
+
+def _is_place(block: BlockOp, index: ValueMap, loop: ForOp) -> bool:
+    """Whether an index depends on spatial variables alone, and on indices that are fixed in an iteration of `loop`."""
+    spatial = {block.variables[position] for position in block.spatial}
+    for value in index.operands:
+        owner = value.owner if isinstance(value.owner, Operation) else value.owner.parent_op()
+        if value not in spatial and (owner is None or (owner is not loop and loop.is_ancestor(owner))):
+            return False
+    return True
+
+
+def _depends(rest: LinearForm, binding: ValueMap, value: SSAValue) -> bool:
+    """Whether the terms beside the multiple of `value` depend on it."""
+    position = binding.operands.index(value)
+    return any(position in atom.used_dims() for atom, _ in rest.terms)
+
+
+def _check_start(block: BlockOp, loop: ForOp, step: SchedulePrimitive) -> None:
+    """Refuses terms of a tile whose first one may be outside of the block's domain although others are inside."""
+    inside = [each.index for each in enclosing_loops(block) if loop.is_ancestor(each) and reduces_over(block, each)]
+    for binding, _ in domain_conditions(block):
+        for index in (value for value in inside if value in binding.operands and value is not loop.index):
+            amount, rest = linear_in(binding, index)
+            if amount <= 0 or _depends(rest, binding, index):
+                reason = f"the first term in loop {loop.loop_name!r} may be outside of its domain"
+                raise refusal(
+                    step, f"block {block.block_name!r}", reason, "split the reduction by a divisor of its extent"
+                )
+
+
+def variables_of_part(block: BlockOp, loop: ForOp, step: SchedulePrimitive) -> list[IterVar]:
+    """The variables of a block that runs once for each element of a part: reduction loops inside `loop` are at 0."""
+    _check_start(block, loop, step)
+    inside = [each for each in enclosing_loops(block) if loop.is_ancestor(each) and each is not loop]
+    first = {each.index: ValueMap.constant(0) for each in inside if reduces_over(block, each)}
+    return [replace(var, binding=simplified(var.binding.substitute(first))) for var in block.iter_vars()]
+
+
+def block_of_part(name: str, block: BlockOp, variables: Sequence[IterVar], init: Region | None) -> BlockOp:
+    """Creates a block with an empty body, to which accesses of a part are added, at the location of `block`."""
+    created = BlockOp(name, variables, [], [], init=init)
+    created.location = block.location
+    return created

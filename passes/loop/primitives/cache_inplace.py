@@ -2,28 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
-from math import prod
-from typing import NamedTuple
-
 from xdsl.builder import ImplicitBuilder
-from xdsl.dialects import func, memref
-from xdsl.dialects.builtin import MemRefType, StringAttr
-from xdsl.ir import Operation, Region, SSAValue
+from xdsl.dialects import func
 
-from xrelay.dialects.loop import LOCAL, BlockOp, ForOp, IterVar, LoadOp, LoopKind, StoreOp, ValueMap
+from xrelay.dialects.loop import BlockOp, ForOp, LoadOp, LoopKind, StoreOp
 from xrelay.dialects.loop.schedule import CacheInplace
-from xrelay.dialects.shared.op_lists import ops_of
-from xrelay.dialects.upstream.buffer_types import buffer_type
-from xrelay.index_algebra.linear_form import LinearForm
 from xrelay.passes.infra.xrelay_pass import EXACT
 from xrelay.passes.loop.decompose_init import take_init
-from xrelay.passes.loop.memory.buffer_size import element_size
-from xrelay.passes.loop.nest_edits import Names, list_buffers, prepend, simplified
-from xrelay.passes.loop.nest_queries import domain_conditions, enclosing_loops, linear_in, reduces_over
-from xrelay.passes.loop.primitives.accumulators import around_tile, loops_of_results
-from xrelay.passes.loop.primitives.compute_at import LOCAL_BYTES, TileRegion, accessed
+from xrelay.passes.loop.nest_edits import Names, list_buffers, prepend
+from xrelay.passes.loop.nest_queries import enclosing_loops, reduces_over
+from xrelay.passes.loop.primitives.accumulators import (
+    Part,
+    around_tile,
+    block_of_part,
+    loops_of_results,
+    part_of,
+    variables_of_part,
+)
 from xrelay.passes.loop.primitives.legality import find_block, find_loop, refusal
 from xrelay.passes.loop.primitives.rewrites import primitive_pass, rewrites
 
@@ -66,18 +61,16 @@ def cache_inplace(kernel: func.FuncOp, step: CacheInplace) -> None:
     _check_place(block, loop, step)
     results = list(block.writes)
     tile = loops_of_results(block, loop, results, step)
-    caches = [_cache(block, result, loop, step) for result in results]
-    _check_start(block, loop, step)
-    names, variables = Names(kernel), _variables(block, loop)
+    caches = [part_of(block, result, loop, step) for result in results]
+    names, variables = Names(kernel), variables_of_part(block, loop, step)
     init = take_init(block) if block.has_init else None
-    load = _copying(names.block(f"{block.block_name}_load"), block, variables, init)
-    store = _copying(names.block(f"{block.block_name}_store"), block, variables, None)
+    load = block_of_part(names.block(f"{block.block_name}_load"), block, variables, init)
+    store = block_of_part(names.block(f"{block.block_name}_store"), block, variables, None)
     for cache in caches:
         _copy(block, load, cache, loads=True)
         _copy(block, store, cache, loads=False)
-        for access in cache.accesses:
-            access.operands[0 if isinstance(access, LoadOp) else 1] = cache.alloc.memref
-            access.index = cache.region.relative(access.index)
+        cache.redirect()
+        cache.alloc.memref.name_hint = f"{step.block}_cache"
     list_buffers(block)
     place = loop.body.block
     anchor = place.find_ancestor_op_in_block(block)
@@ -85,46 +78,6 @@ def cache_inplace(kernel: func.FuncOp, step: CacheInplace) -> None:
     place.insert_op_before(around_tile(tile, load, "load", names), anchor)
     place.insert_op_after(around_tile(tile, store, "store", names), anchor)
     prepend(place, [cache.alloc for cache in caches])
-
-
-class _Cache(NamedTuple):
-    """A result of a block, the accesses of the block to it, their only index, and the buffer for a part of it."""
-
-    result: SSAValue
-    accesses: list[LoadOp | StoreOp]
-    place: ValueMap
-    region: TileRegion
-    alloc: memref.AllocOp
-
-
-def _cache(block: BlockOp, result: SSAValue, loop: ForOp, step: CacheInplace) -> _Cache:
-    """Describes the part of a result that one iteration of `loop` updates; refuses results without such a part."""
-    subject = f"block {step.block!r}"
-    accesses = [op for op in ops_of(block.body, LoadOp, StoreOp) if op.memref is result]
-    if any(access.index != accesses[0].index for access in accesses):
-        raise refusal(step, subject, "it accesses its result at several indices", "name a block that updates elements")
-    if not accesses or not _is_place(block, accesses[0].index, loop):
-        raise refusal(step, subject, "it does not update elements at its variables", "name a block that does")
-    region = accessed(accesses[:1], loop, block, result, step)
-    shape = [region.extents[dimension] for dimension in region.kept]
-    sizes = [extent for extent in shape if isinstance(extent, int)]
-    element = SSAValue.get(result, type=MemRefType).type.element_type
-    if len(sizes) < len(shape) or prod(sizes) * (element_size(element) or 8) > LOCAL_BYTES:
-        reason = f"one iteration of loop {step.loop!r} updates too large a part of its result"
-        raise refusal(step, subject, reason, "split the loops of its result")
-    alloc = memref.AllocOp([], [], buffer_type(element, sizes, space=StringAttr(LOCAL)))
-    alloc.memref.name_hint = f"{step.block}_cache"
-    return _Cache(result, accesses, accesses[0].index, region, alloc)
-
-
-def _is_place(block: BlockOp, index: ValueMap, loop: ForOp) -> bool:
-    """Whether an index depends on spatial variables alone, and on indices that are fixed in an iteration of `loop`."""
-    spatial = {block.variables[position] for position in block.spatial}
-    for value in index.operands:
-        owner = value.owner if isinstance(value.owner, Operation) else value.owner.parent_op()
-        if value not in spatial and (owner is None or (owner is not loop and loop.is_ancestor(owner))):
-            return False
-    return True
 
 
 def _check_place(block: BlockOp, loop: ForOp, step: CacheInplace) -> None:
@@ -139,42 +92,9 @@ def _check_place(block: BlockOp, loop: ForOp, step: CacheInplace) -> None:
         raise refusal(step, subject, reason, "split and reorder the reduction, or use cache_write and compute_at")
 
 
-def _depends(rest: LinearForm, binding: ValueMap, value: SSAValue) -> bool:
-    """Whether the terms beside the multiple of `value` depend on it."""
-    position = binding.operands.index(value)
-    return any(position in atom.used_dims() for atom, _ in rest.terms)
-
-
-def _check_start(block: BlockOp, loop: ForOp, step: CacheInplace) -> None:
-    """Refuses terms of a tile whose first one may be outside of the block's domain although others are inside."""
-    inside = [each.index for each in enclosing_loops(block) if loop.is_ancestor(each) and reduces_over(block, each)]
-    for binding, _ in domain_conditions(block):
-        for index in (value for value in inside if value in binding.operands and value is not loop.index):
-            amount, rest = linear_in(binding, index)
-            if amount <= 0 or _depends(rest, binding, index):
-                reason = f"the first term in loop {step.loop!r} may be outside of its domain"
-                raise refusal(step, f"block {step.block!r}", reason, "split the reduction by a divisor of its extent")
-
-
-def _variables(block: BlockOp, loop: ForOp) -> list[IterVar]:
-    """The variables of blocks that run once for each tile: the reduction loops inside `loop` are at their start."""
-    inside = [each for each in enclosing_loops(block) if loop.is_ancestor(each) and each is not loop]
-    first = {each.index: ValueMap.constant(0) for each in inside if reduces_over(block, each)}
-    return [replace(var, binding=simplified(var.binding.substitute(first))) for var in block.iter_vars()]
-
-
-def _copying(name: str, block: BlockOp, variables: Sequence[IterVar], init: Region | None) -> BlockOp:
-    """Creates a block at the points of `block` with an empty body; `_copy` adds the copies of elements."""
-    copying = BlockOp(name, variables, [], [], init=init)
-    copying.location = block.location
-    return copying
-
-
-def _copy(block: BlockOp, copying: BlockOp, cache: _Cache, *, loads: bool) -> None:
+def _copy(block: BlockOp, copying: BlockOp, cache: Part, *, loads: bool) -> None:
     """Appends to the body of `copying` the load of an element of a result into its cache, or the store from there."""
-    renamed = zip(block.variables, copying.variables, strict=True)
-    index = cache.place.substitute({old: ValueMap.identity([new]) for old, new in renamed})
-    places = [(cache.result, index), (cache.alloc.memref, cache.region.relative(index))]
+    places = cache.places(block, copying)
     source, target = places if loads else reversed(places)
     with ImplicitBuilder(copying.body):
         StoreOp(LoadOp(*source).result, *target)

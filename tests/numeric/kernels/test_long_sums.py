@@ -86,7 +86,7 @@ SHARED_CASES = {
         [(2, SHARED)], lambda v: relay.sqrt(relay.sum(v[0] * v[0], axis=1)), lambda x: np.sqrt((x[0] ** 2).sum(1))
     ),
     "matmul": Case(
-        [(3, 1 << 16), (1 << 16, 8)], lambda v: relay.nn.matmul(v[0], v[1]), lambda x: x[0] @ x[1]
+        [(3, 1 << 18), (1 << 18, 8)], lambda v: relay.nn.matmul(v[0], v[1]), lambda x: x[0] @ x[1]
     ),
     "single element": Case(
         [(1, SHARED), (SHARED, 1)], lambda v: relay.nn.matmul(v[0], v[1]), lambda x: x[0] @ x[1]

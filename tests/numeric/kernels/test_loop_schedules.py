@@ -116,6 +116,16 @@ def test_reduction_in_blocks_of_several_variables():
     check_same(CONV, schedule)
 
 
+def test_partial_sums_in_a_loop_of_a_spatial_and_a_reduce_variable():
+    """The result is initialised at the first term of each element, not only in the first iteration of the loop."""
+    check_same(GEMM, scheduled(GEMM).guard("k").split("k", 3).fuse("j", "k_o").partial_sums("gemm", "k_i"))
+
+
+def test_partial_sums_of_columns_that_are_split_later():
+    schedule = scheduled(GEMM).reorder("k", "i", "j").partial_sums("gemm", "k").split("j", 5)
+    check_same(GEMM, schedule)
+
+
 def test_parts_of_a_reduction_as_an_axis():
     """Threads share the parts, which have tiles of their own."""
     schedule = scheduled(POOL).rfactor("max", "x").reorder("x", "c", "h", "w", "y").cache_write("max")

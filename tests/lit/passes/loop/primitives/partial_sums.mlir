@@ -11,12 +11,12 @@
 // CHECK: loop.for "k_o" %k_o to 4 {
 // CHECK-NEXT: %[[PART:.*]] = memref.alloc() : memref<64xf32, "local">
 // CHECK-NEXT: loop.for "j_zero" %[[J0:.*]] to 64 vectorized {
-// CHECK-NEXT: loop.block "gemm_zero" (%{{.*}} : spatial 64 = %[[J0]]) writes(%[[PART]]) {
+// CHECK-NEXT: loop.block "gemm_zero" (%{{.*}} : spatial 12 = %i, %{{.*}} : spatial 64 = %[[J0]], %{{.*}} : reduce 32 = %k_o * 10) writes(%[[PART]]) {
 // CHECK: loop.block "gemm" ({{.*}} : reduce 32 = %k_o * 10 + %k_i) reads(%A, %B) writes(%[[PART]]) {
 // CHECK: loop.for "j_total" %[[J1:.*]] to 64 vectorized {
-// CHECK-NEXT: loop.block "gemm_total" (%[[VI:.*]] : spatial 12 = %i, %[[VJ:.*]] : spatial 64 = %[[J1]], %{{.*}} : reduce 4 = %k_o) reads(%[[PART]]) writes(%C) init {
+// CHECK-NEXT: loop.block "gemm_total" (%[[VI:.*]] : spatial 12 = %i, %[[VJ:.*]] : spatial 64 = %[[J1]], %{{.*}} : reduce 32 = %k_o * 10) reads(%[[PART]]) writes(%C) init {
 // CHECK: loop.load %C[%[[VI]], %[[VJ]]]
-// CHECK-NEXT: loop.load %[[PART]][%[[J1]]]
+// CHECK-NEXT: loop.load %[[PART]][%[[VJ]]]
 // LOWERED-LABEL: func.func private @gemm
 // LOWERED: loop.for "j_total_init" %{{.*}} to 64 vectorized {
 // LOWERED: loop.for "k_o" %k_o to 3 {
@@ -47,9 +47,9 @@ func.func private @gemm(%A: memref<12x32xf32>, %B: memref<32x64xf32>, %C: memref
 
 // Two sums of one block; the init, which reads %B, moves with the results, and runs before all rows.
 // CHECK-LABEL: func.func private @moments
-// CHECK: loop.block "moments_zero" () writes(%[[S:.*]], %[[Q:.*]]) {
-// CHECK: loop.block "moments" ({{.*}}) reads(%X, %B) writes(%[[S]], %[[Q]]) {
-// CHECK: loop.block "moments_total" (%{{.*}} : spatial 1 = 0, %{{.*}} : reduce 3 = %h, %{{.*}} : reduce 5 = %r_o) reads(%[[S]], %[[Q]], %B) writes(%sum, %square) init {
+// CHECK: loop.block "moments_zero" ({{.*}}) writes(%[[S:.*]], %[[Q:.*]]) {
+// CHECK: loop.block "moments" ({{.*}}) reads(%X) writes(%[[S]], %[[Q]]) {
+// CHECK: loop.block "moments_total" (%{{.*}} : spatial 1 = 0, %{{.*}} : reduce 3 = %h, %{{.*}} : reduce 40 = %r_o * 8) reads(%B, %[[S]], %[[Q]]) writes(%sum, %square) init {
 func.func private @moments(%X: memref<3x40xf32>, %B: memref<1xf32>, %sum: memref<1xf32>, %square: memref<1xf32>) attributes {loop.kernel} {
   loop.for "h" %h to 3 {
     loop.for "r_o" %r_o to 5 {
