@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import reduce
 from typing import Final, NamedTuple, TypeAlias
 
 from xdsl.context import Context
 from xdsl.dialects import llvm
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import IntegerAttr, IntegerType, ModuleOp
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from xrelay.dialects.shared.attribute_names import NOALIAS
 from xrelay.dialects.upstream.llvm_extras import LoopAnnotationAttr, PoisonOp
 from xrelay.lowering.to_llvm.addressing import constant_index
+from xrelay.lowering.to_llvm.ops import NO_SIGNED_WRAP, NO_WRAP, WRAPS, constant, element_pointer, overflowing
 from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
 
 _PLAIN: Final = (llvm.AddOp, llvm.SubOp, llvm.MulOp, llvm.GEPOp)
@@ -45,6 +47,9 @@ class LlvmHoistAddressesPass(XRelayPass):
       …                                                  …
       llvm.br ^head(%next : i64)                         llvm.br ^head(%next : i64)
     ```
+
+    In a loop that is to be unrolled completely, an address is split by the loops that change its index: `%p[%i * 8 +
+    %j]` becomes `%q[%j]` with `%q = %p[%i * 8]` outside.
 
     LLVM does so too, but only after it has unrolled the loop and copied these ops. An op moves before the outermost
     loop that it may leave, and equal ops are merged there. Sums, products, addresses, splat vectors, and quotients by
@@ -142,18 +147,84 @@ class _Hoisting:
         for argument in block.args:
             depths[argument] = depth
         for op in tuple(block.ops):
-            kind = type(op)
-            if kind in _CONSTANTS:
-                continue  # Constants depend on no loop, and are moved with their users.
-            outside = max([depths.get(operand, 0) for operand in op.operands], default=0) if kind in _MOVED else depth
-            if kind is llvm.LoadOp and outside < depth:
-                outside = max(outside, self._least_depth(op, block, around))
-            if outside < depth and _never_fails(op):
-                self._move(op, self.blocks[around[outside].first - 1])
-            else:
-                outside = depth
-            for result in op.results:
-                depths[result] = outside
+            if type(op) is llvm.GEPOp:
+                self._split_address(op, block, around)
+            if type(op) not in _CONSTANTS:  # Constants depend on no loop, and are moved with their users.
+                self._place(op, block, around)
+
+    def _place(self, op: Operation, block: Block, around: Sequence[_Loop]) -> Operation:
+        """Moves an op out of all loops that it may leave; returns it, or the equal op there."""
+        depth, depths, kind = len(around), self.depths, type(op)
+        outside = max([depths.get(operand, 0) for operand in op.operands], default=0) if kind in _MOVED else depth
+        if kind is llvm.LoadOp and outside < depth:
+            outside = max(outside, self._least_depth(op, block, around))
+        if outside < depth and _never_fails(op):
+            op = self._move(op, self.blocks[around[outside].first - 1])
+        else:
+            outside = depth
+        for result in op.results:
+            depths[result] = outside
+        return op
+
+    def _split_address(self, address: Operation, block: Block, around: Sequence[_Loop]) -> None:
+        """Splits an address in a loop that is to be unrolled by the loops that change its index.
+
+        LLVM would compute a sum of terms of several loops in the innermost one, even if parts of it were moved out.
+        """
+        depth, back = len(around), self.blocks[around[-1].last].last_op
+        pointer, *indices = address.operands
+        if len(indices) != 1 or back is None or back.attributes.get(_ANNOTATION) != _WHOLE:
+            return
+        (index,) = indices
+        terms = _Terms.of(index, self.depths, depth)
+        if terms is None or self.depths.get(index, 0) < depth or self.depths.get(pointer, 0) == depth:
+            return
+        by_depth: dict[int, list[SSAValue]] = {}
+        for atom in terms.factors:
+            by_depth.setdefault(self.depths.get(atom, 0), []).append(atom)
+        *outer, innermost = sorted(by_depth)
+        if not outer:
+            return
+
+        def place(op: Operation) -> SSAValue:
+            block.insert_op_before(op, address)
+            return self._place(op, block, around).results[0]
+
+        def number(value: int) -> SSAValue:
+            block.insert_op_before(op := constant(value, index.type), address)
+            return op.results[0]
+
+        def total(atoms: Sequence[SSAValue], more: int) -> SSAValue:
+            values = [
+                atom
+                if (factor := terms.factors[atom]) == 1
+                else place(overflowing(llvm.MulOp, atom, number(factor), terms.flags))
+                for atom in atoms
+            ]
+            values += [number(more)] if more else []
+            return reduce(lambda lhs, rhs: place(overflowing(llvm.AddOp, lhs, rhs, terms.flags)), values)
+
+        if terms.flags != NO_WRAP:  # a term may be negative, so pointers may be outside of the buffer
+            address.properties.pop("inbounds", None)
+        element, inbounds = address.properties["elem_type"], "inbounds" in address.properties
+        more = terms.constant
+        for each in outer:
+            pointer = place(element_pointer(pointer, [total(by_depth[each], more)], element, inbounds=inbounds))
+            more = 0
+        address.operands[0] = pointer
+        address.operands[1] = total(by_depth[innermost], 0)
+        self._erase_unused(index, depth)
+
+    def _erase_unused(self, value: SSAValue, depth: int) -> None:
+        """Erases a sum of a loop depth without uses, and the sums and products that only it uses."""
+        pending = [value]
+        while pending:
+            value = pending.pop()
+            op = value.owner
+            if isinstance(op, llvm.AddOp | llvm.MulOp) and not value.uses and self.depths.get(value, 0) == depth:
+                pending += set(op.operands)
+                op.detach()
+                op.erase()
 
     def _least_depth(self, load: Operation, block: Block, around: Sequence[_Loop]) -> int:
         """Returns the minimum loop depth of a load: it leaves loops that execute it if its memory is read-only."""
@@ -165,24 +236,63 @@ class _Hoisting:
             block = self.blocks[around[depth].first - 1]
         return depth
 
-    def _move(self, op: Operation, target: Block) -> None:
-        """Moves an op to the end of a block, or replaces it with an equal op there."""
+    def _move(self, op: Operation, target: Block) -> Operation:
+        """Moves an op to the end of a block, or replaces it with an equal op there; returns the op there."""
         key = type(op), tuple(map(id, op.operands)), frozenset(op.properties.items())
         known = self.moved.setdefault((target, key), op)
         if known is not op and known.result_types == op.result_types:
             op.results[0].replace_all_uses_with(known.results[0])
             op.detach()
             op.erase()
-            return
+            return known
         for operand in op.operands:
             if isinstance(constant := operand.owner, Operation) and type(constant) in _CONSTANTS:
                 self._move_to_entry(constant)
         _move_before(op, target.last_op)
+        return op
 
     def _move_to_entry(self, constant: Operation) -> None:
         entry = self.blocks[0]
         if constant.parent is not entry:
             _move_before(constant, entry.first_op)
+
+
+@dataclass
+class _Terms:
+    """An index as a sum of values, each times a number."""
+
+    factors: dict[SSAValue, int] = field(default_factory=dict[SSAValue, int])
+    constant: int = 0
+    flags: IntegerAttr[IntegerType] = NO_WRAP
+
+    @staticmethod
+    def of(index: SSAValue, depths: Mapping[SSAValue, int], depth: int) -> _Terms | None:
+        """Returns the terms of an index that is computed at a loop depth; None if the arithmetic may wrap."""
+        terms, pending = _Terms(), [(index, 1)]
+        while pending:
+            value, factor = pending.pop()
+            op = value.owner
+            kind = type(op) if depths.get(value, 0) == depth else None
+            if isinstance(op, Operation) and (kind is llvm.AddOp or kind is llvm.MulOp):
+                number = constant_index(op.operands[1])
+                if kind is llvm.AddOp or number is not None:
+                    flags = op.properties["overflowFlags"]
+                    if flags == WRAPS:
+                        return None
+                    if flags != NO_WRAP:
+                        terms.flags = NO_SIGNED_WRAP
+                if kind is llvm.AddOp:
+                    pending += [(op.operands[1], factor), (op.operands[0], factor)]
+                    continue
+                if number is not None:
+                    pending.append((op.operands[0], factor * number))
+                    continue
+            number = constant_index(value)
+            if number is None:
+                terms.factors[value] = terms.factors.get(value, 0) + factor
+            else:
+                terms.constant += number * factor
+        return terms
 
 
 def _move_before(op: Operation, anchor: Operation | None) -> None:

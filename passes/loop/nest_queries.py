@@ -82,6 +82,15 @@ def blocks_of(kernel: func.FuncOp) -> dict[str, BlockOp]:
     return {op.block_name: op for op in structure_of(kernel) if type(op) is BlockOp}
 
 
+def function_of(op: Operation) -> func.FuncOp:
+    """The function around `op`, which must be in one."""
+    parent = op.parent_op()
+    while not isinstance(parent, func.FuncOp):
+        assert parent is not None, "loops are in a function"
+        parent = parent.parent_op()
+    return parent
+
+
 def enclosing_loops(op: Operation) -> list[ForOp]:
     """The loops around `op`, outermost first."""
     loops: list[ForOp] = []

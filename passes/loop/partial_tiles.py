@@ -1,167 +1,209 @@
-"""Partial register tiles of a loop whose extent is a value, without a condition for each row.
+"""The rows after the full tiles of a loop whose extent is a value, computed without a condition for each row.
 
-A partial tile with a condition for each row of registers branches at each row in each iteration of its sum. Instead,
-the rows beyond the domain repeat the last row in the domain. They are never stored to memory, because the block that
-stores the tile keeps its conditions. Few rows should not take the time of a whole tile, so the last rows are computed
-in one to three tiles of a third of the rows. Such a tile has eight to ten sums, enough for two multiply-adds per cycle
-with a latency of four cycles.
+A register tile with a condition for each row branches at each row in each iteration of its sum, and LLVM takes ten
+times as long for it. Instead, the rest is computed in one to three tiles of a third of the rows. Such a tile has eight
+to ten sums, enough for two multiply-adds per cycle with a latency of four cycles. The last one begins so early that all
+its rows are in the domain, so some rows are computed twice. Domains of fewer rows are computed row by row.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from typing import NamedTuple
 
-from xdsl.dialects import arith, memref
-from xdsl.dialects.builtin import IntegerAttr
-from xdsl.ir import Operation, SSAValue
-from xdsl.ir.affine import AffineDimExpr
+from xdsl.dialects import arith, memref, scf
+from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, IntegerType
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Block, Operation, Region, SSAValue
 
 from xrelay.dialects.loop import DYNAMIC, BlockOp, ForOp, LoadOp, LoopKind, StoreOp, ValueMap
 from xrelay.dialects.loop.extents import expression_of, loop_of_index
-from xrelay.dialects.shared.op_lists import ops_of
+from xrelay.dialects.shared.attribute_names import IN_PLACE
+from xrelay.dialects.shared.is_attribute import is_attribute
+from xrelay.dialects.shared.op_lists import ops_in, ops_of
+from xrelay.dialects.shared.op_making import copies
+from xrelay.dialects.upstream.arith_extras import CmpiOp
 from xrelay.index_algebra.value_map import join_maps
-from xrelay.passes.loop.nest_edits import Names, compute, prepend
-from xrelay.passes.loop.nest_queries import (
-    blocks_inside,
-    domain_conditions,
-    is_local,
-    is_nonnegative,
-    is_within,
-    linear_in,
-)
+from xrelay.passes.loop.nest_edits import Names, compute, extent_value, simplified
+from xrelay.passes.loop.nest_queries import blocks_inside, domain_conditions, function_of, is_nonnegative, linear_in
 
 MIN_ROWS = 5
-"""The minimum number of rows of a tile whose rest is computed in tiles of fewer rows."""
+"""The minimum number of rows of a tile for which there are tiles of fewer rows."""
 
 
-def without_conditions(
-    loop: ForOp, last: list[Operation], full: ValueMap, names: Names
-) -> tuple[list[Operation], list[Operation]]:
-    """Removes conditions from `last`, the partial tile of `loop`; returns the new ops, and those one level inside.
-
-    `full` is the number of full tiles. Before → after, for a tile of 6 rows:
-
-    ```
-    loop.for "ii" %ii to 6 unrolled {                      %tiles = (%n - %full * 6 + 1) floordiv 2
-      loop.block "sum" (%v : spatial %n = %ii + …, …) {    loop.for "io_few" %t to %tiles unroll = disable {
-        %x = loop.load %X[%v, %k]                     →      loop.for "ii" %ii to 2 unrolled {
-        … loop.store …, %acc[%v - …, …]                        loop.block "sum" (%v : spatial ? = %ii + %t * 2 + …, …) {
-                                                                 %w = arith.minsi(%v, %n - 1)
-                                                                 %x = loop.load %X[%w, %k]
-                                                                 … loop.store …, %acc[%v - %t * 2 - …, …]
-    ```
-
-    The tile is unchanged if a condition does not depend on one unrolled loop, or if all blocks store to memory. It
-    stays whole if another block depends on `loop`.
-    """
-    blocks = [block for op in last for block in blocks_inside(op)]
-    limited: dict[BlockOp, _Row] = {}
-    others = False
-    for block, copied in zip(blocks_inside(loop), blocks, strict=True):
-        if domain_conditions(block, loop.index):
-            if (row := _row(loop, block, copied)) is None:
-                return last, last
-            limited[copied] = row
-        elif loop.index in block.bindings.operands:
-            others = True
-    kept = {buffer for block in blocks if block not in limited for buffer in block.writes}
-    summed = [
-        block
-        for block in limited
-        if kept.isdisjoint(block.writes) and all(map(_stays_within, ops_of(block.body, StoreOp)))
-    ]
-    if not summed or len({row.extent for row in limited.values()}) != 1:
-        return last, last
-    for block in summed:
-        _repeat_last(block, limited[block].position)
-    return (last, last) if others else _in_smaller_tiles(last, limited, full, names.loop(f"{loop.loop_name}_few"))
-
-
-def _in_smaller_tiles(
-    last: list[Operation], rows: Mapping[BlockOp, _Row], full: ValueMap, name: str
-) -> tuple[list[Operation], list[Operation]]:
-    """Runs `last` in a loop `name` over tiles of a third of its rows; returns the loop, and the ops inside.
-
-    `rows` has the blocks that may leave their domain. At least one row of the whole tile is in the domain, and at least
-    one is not.
-    """
-    row = next(iter(rows.values()))
-    count = row.loop.extent
-    assert count is not None, "see _row"
-    if count < MIN_ROWS:
-        return last, last
-    few = -(-(count - 1) // 3)
-    ops: list[Operation] = []
-    left = row.extent.plus(full, -count)
-    tiles = compute(ValueMap(((left.exprs[0] + (few - 1)) // few,), left.operands).simplified(), ops)
-    loop = ForOp(name, tiles, no_unroll=True)
-    shift = ValueMap.make([AffineDimExpr(0) * few], [loop.index])
-    local = {result for op in last for alloc in ops_of(op, memref.AllocOp) for result in alloc.results}
-    for block, each in rows.items():
-        each.loop.extent_attr = IntegerAttr.from_index_int_value(few)
-        _move(block, each.position, shift, local)
-    loop.body.block.add_ops(last)
-    return [*ops, loop], last
-
-
-def _move(block: BlockOp, position: int, shift: ValueMap, local: Collection[SSAValue]) -> None:
-    """Adds `shift` to a variable of `block`, except in accesses to the buffers `local`."""
-    bindings = [block.bindings[k] for k in range(len(block.variables))]
-    bindings[position] = bindings[position].plus(shift)
-    block.bindings = join_maps(bindings)
-    variable = block.variables[position]
-    for access in ops_of(block, LoadOp, StoreOp):
-        if access.memref in local:
-            access.index = access.index.substitute({variable: ValueMap.identity([variable]).plus(shift, -1)})
-
-
-class _Row(NamedTuple):
-    """A variable of a block in a partial tile, its extent, and the unrolled loop that drives it out of its domain."""
+class Row(NamedTuple):
+    """A variable of a block in a partial tile, its extent, and the only loop that drives it out of its domain."""
 
     position: int
     extent: ValueMap
     loop: ForOp
 
 
-def _row(loop: ForOp, block: BlockOp, copied: BlockOp) -> _Row | None:
+Rows = Mapping[BlockOp, Row]
+"""The rows of the blocks in a partial tile."""
+
+
+def rows_of(loop: ForOp, last: Sequence[Operation]) -> Rows | None:
+    """Returns the rows of all blocks in `last`, the partial tile of `loop`; None if a block has none."""
+    pairs = zip(blocks_inside(loop), _blocks(last), strict=True)
+    rows = {copied: row for block, copied in pairs if (row := _row(loop, block, copied)) is not None}
+    is_whole = len(rows) == len(_blocks(last)) and len({row.extent for row in rows.values()}) == 1
+    return rows if is_whole else None
+
+
+def _row(loop: ForOp, block: BlockOp, copied: BlockOp) -> Row | None:
     """The variable of `copied`, a copy of `block` in the partial tile of `loop`, that may leave its domain.
 
     There must be one, and the tile must have an element in its domain: it runs if there are more tiles than full ones.
     """
     assert loop.dynamic_extent is not None
-    found = [p for p in block.spatial if loop.index in block.bindings[p].operands]
-    if len(found) != 1 or len(domain_conditions(block, loop.index)) != 1:
+    found = [p for p, _ in enumerate(block.kinds) if loop.index in block.bindings[p].operands]
+    if len(found) != 1 or found[0] not in block.spatial or len(domain_conditions(block, loop.index)) != 1:
         return None
     (position,) = found
     binding, extent = copied.bindings[position], expression_of(block.extents[position])
     inner = [each for value in binding.operands if (each := loop_of_index(value)) is not None]
     step, _ = linear_in(block.bindings[position], loop.index)
     tiles = ValueMap(((extent.exprs[0] + (step - 1)) // step,), extent.operands).simplified()
-    is_tile = len(inner) == 1 and inner[0].kind is LoopKind.UNROLLED and inner[0].extent == step
+    is_tile = len(inner) == 1 and inner[0].extent == step
     if not is_tile or tiles != expression_of(loop.dynamic_extent) or not is_nonnegative(binding):
         return None
-    return _Row(position, extent, inner[0]) if linear_in(binding, inner[0].index)[0] == 1 else None
+    return Row(position, extent, inner[0]) if linear_in(binding, inner[0].index)[0] == 1 else None
 
 
-def _stays_within(store: StoreOp) -> bool:
-    """Whether a store is to a local buffer, and in bounds for all values of the loops around it."""
-    block = store.parent_op()
-    assert isinstance(block, BlockOp)
-    index = store.index.substitute({variable: block.bindings[k] for k, variable in enumerate(block.variables)})
-    extents = enumerate(store.buffer_type.get_shape())
-    return is_local(store.memref) and all(all(is_within(index[k], ValueMap.constant(extent))) for k, extent in extents)
+def tiles_of_rest(
+    loop: ForOp, last: list[Operation], rows: Rows, full: ValueMap, names: Names
+) -> tuple[list[Operation], list[Operation]] | None:
+    """Moves `last`, the partial tile of `loop`, into loops over tiles of a third of the rows, and over single rows.
+
+    Returns the new ops, and those one level inside. `full` is the number of full tiles. Before → after, for 6 rows:
+
+    ```
+    loop.for "ii" %ii to 6 unrolled {                      scf.if %n < 2 {
+      loop.block "sum" (%v : spatial %n =                    loop.for "io_rows" %r to %n - %full * 6 { … 1 row … }
+                        %ii + %full * 6, …) {              } else {
+        %x = loop.load %X[%v, %k]                            loop.for "io_few" %t to (%n - %full * 6 + 1) floordiv 2 {
+        … loop.store …, %acc[%v - %full * 6]        →          %first = arith.minsi(%full * 6 + %t * 2, %n - 2)
+                                                               loop.for "ii" %ii to 2 unrolled {
+                                                                 loop.block "sum" (%v : spatial ? = %first + %ii, …) {
+                                                                   %x = loop.load %X[%v, %k]
+                                                                   … loop.store …, %acc[%ii]
+    ```
+
+    Rows that may not be computed twice are left to tiles of one row. Returns None, and changes nothing, if the rows are
+    not unrolled, or not apart in the buffers of the tile.
+    """
+    if not all(row.loop.kind is LoopKind.UNROLLED for row in rows.values()) or not _are_apart(loop, last, rows):
+        return None
+    *_, (_, extent, inner) = rows.values()
+    size, function, name = inner.extent, function_of(loop), loop.loop_name
+    assert size is not None, "see _row"
+    start = ValueMap((full.exprs[0] * size,), full.operands)
+    if size < MIN_ROWS or not _may_repeat(function, last):
+        return [_single_rows(name, last, rows, start, names, function)], last
+    few, singles = -(-(size - 1) // 3), copies(last, {})
+    for each in singles:
+        names.rename_nested(each, "row")
+    single = _single_rows(name, singles, _copied(rows, last, singles), start, names, function)
+    left, name = extent.plus(start, -1).plus(few - 1), names.loop(f"{name}_few")
+    count = extent_value(function, ValueMap((left.exprs[0] // few,), left.operands), f"{name}_extent")
+    small = ForOp(name, count, no_unroll=True)
+    before: list[Operation] = []
+    first = compute(start.plus(ValueMap.identity([small.index]), few), before)
+    before.append(within := arith.MinSIOp(first, compute(extent.plus(-few), before)))
+    _start_at(ValueMap.identity([within.result]), rows, few, _allocated(last))
+    small.body.block.add_ops([*before, *last])
+    tests: list[Operation] = []
+    tests.append(test := CmpiOp(compute(extent, tests), compute(ValueMap.constant(few), tests), "slt"))
+    return [*tests, scf.IfOp(test, [], _region([single]), _region([small]))], [*last, *singles]
 
 
-def _repeat_last(block: BlockOp, position: int) -> None:
-    """Clamps a variable to its domain, except in accesses to buffers that `block` writes."""
-    variable = block.variables[position]
-    uses = list(variable.uses)
-    ops: list[Operation] = []
-    last = compute(expression_of(block.extents[position]).plus(-1), ops)
-    ops.append(within := arith.MinSIOp(variable, last))
-    for use in uses:
-        if not (isinstance(use.operation, LoadOp | StoreOp) and use.operation.memref in block.writes):
-            use.operation.operands[use.index] = within.result
-    prepend(block.body.block, ops)
-    block.set_extents([DYNAMIC if k == position else each for k, each in enumerate(block.extents)])
+def _single_rows(
+    name: str, ops: Sequence[Operation], rows: Rows, start: ValueMap, names: Names, function: FuncOp
+) -> ForOp:
+    """A loop over the rows from `start` on, one at a time, with the ops of a partial tile."""
+    *_, (_, extent, _) = rows.values()
+    name = names.loop(f"{name}_rows")
+    around = ForOp(name, extent_value(function, extent.plus(start, -1), f"{name}_extent"), no_unroll=True)
+    around.body.block.add_ops(ops)
+    _start_at(start.plus(ValueMap.identity([around.index])), rows, 1, _allocated(ops))
+    return around
+
+
+def _start_at(first: ValueMap, rows: Rows, count: int, own: AbstractSet[SSAValue]) -> None:
+    """Makes a tile with the buffers `own` compute `count` rows from `first` on, which are in the domain."""
+    for block, row in rows.items():
+        variable, bindings = block.variables[row.position], block.bindings
+        for op in ops_of(block.body, LoadOp, StoreOp):
+            if op.memref in own:
+                op.index = simplified(op.index.substitute({variable: bindings[row.position]}))
+        binding = first.plus(ValueMap.identity([row.loop.index]))
+        block.bindings = join_maps([binding if k == row.position else bindings[k] for k, _ in enumerate(block.kinds)])
+        block.set_extents([DYNAMIC if k == row.position else each for k, each in enumerate(block.extents)])
+        row.loop.extent_attr = IntegerAttr.from_index_int_value(count)
+
+
+def _copied(rows: Rows, ops: Sequence[Operation], copied: Sequence[Operation]) -> Rows:
+    """The rows of the blocks in `copied`, a copy of `ops`."""
+    loops = dict(zip(_loops(ops), _loops(copied), strict=True))
+    blocks = dict(zip(_blocks(ops), _blocks(copied), strict=True))
+    return {blocks[block]: Row(row.position, row.extent, loops[row.loop]) for block, row in rows.items()}
+
+
+def _are_apart(loop: ForOp, last: Sequence[Operation], rows: Rows) -> bool:
+    """Whether each row of a partial tile has its own elements in the buffers that the tile allocates.
+
+    It has if one index of each access is the index of the loop over the rows. No other access may use this index, nor
+    that of `loop`, except through the variable of a block.
+    """
+    indices = {loop.index: _allocated([loop])} | {row.loop.index: _allocated(last) for row in rows.values()}
+    for index, own in indices.items():
+        users = [use.operation for use in index.uses]
+        if not all(isinstance(op, BlockOp) or (isinstance(op, LoadOp | StoreOp) and op.memref in own) for op in users):
+            return False
+    own = _allocated(last)
+    inside = [(block, row, op) for block, row in rows.items() for op in ops_in(block.body)]
+    return all(_is_own_row(block, row, op, own) for block, row, op in inside)
+
+
+def _is_own_row(block: BlockOp, row: Row, op: Operation, own: AbstractSet[SSAValue]) -> bool:
+    """Whether an op of a block accesses no buffer of `own`, or an element for its row only."""
+    if own.isdisjoint(op.operands):
+        return True
+    if not isinstance(op, LoadOp | StoreOp):
+        return False
+    index = simplified(op.index.substitute({v: block.bindings[k] for k, v in enumerate(block.variables)}))
+    along = [k for k, _ in enumerate(index.exprs) if row.loop.index in index[k].operands]
+    row_index = ValueMap.identity([row.loop.index])
+    return len(along) == 1 and index[along[0]] == row_index and op.buffer_type.get_shape()[along[0]] == row.loop.extent
+
+
+def _may_repeat(function: FuncOp, last: Sequence[Operation]) -> bool:
+    """Whether the blocks of a tile may run twice for a row: they do not read what the tile stores to memory.
+
+    Nor do two blocks store to the same buffer, as the start and the terms of a sum do.
+    """
+    own, blocks = _allocated(last), _blocks(last)
+    written = [buffer for block in blocks for buffer in block.writes if buffer not in own]
+    shared = function.attributes.get(IN_PLACE)
+    numbers = shared.get_values() if is_attribute(shared, DenseArrayBase[IntegerType]) else ()
+    results = {*written, *(function.body.block.args[number] for number in numbers)}
+    loaded = [op.memref for block in blocks for op in ops_of(block.body, LoadOp)]
+    return len(set(written)) == len(written) and results.isdisjoint(loaded)
+
+
+def _allocated(ops: Iterable[Operation]) -> set[SSAValue]:
+    return {op.memref for each in ops for op in ops_of(each, memref.AllocOp)}
+
+
+def _blocks(ops: Iterable[Operation]) -> list[BlockOp]:
+    return [block for op in ops for block in blocks_inside(op)]
+
+
+def _loops(ops: Sequence[Operation]) -> list[ForOp]:
+    return [loop for op in ops for loop in ops_of(op, ForOp)]
+
+
+def _region(ops: Sequence[Operation]) -> Region:
+    return Region(Block([*ops, scf.YieldOp()]))

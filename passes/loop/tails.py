@@ -19,7 +19,6 @@ from typing import NamedTuple
 
 from xdsl.dialects import arith, scf
 from xdsl.dialects.builtin import IntegerAttr
-from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, BlockArgument, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr
 
@@ -35,11 +34,12 @@ from xrelay.passes.loop.nest_queries import (
     blocks_inside,
     box_of,
     domain_conditions,
+    function_of,
     is_made_outside,
     is_nonnegative,
     linear_in,
 )
-from xrelay.passes.loop.partial_tiles import without_conditions
+from xrelay.passes.loop.partial_tiles import rows_of, tiles_of_rest
 
 
 class TailBounds(NamedTuple):
@@ -158,7 +158,7 @@ def _inline(loop: ForOp, iteration: int) -> list[Operation]:
 
 
 def _peel_dynamic(loop: ForOp, names: Names) -> list[Operation] | None:
-    """Cuts a loop whose extent is a value into full tiles and a partial one (see `partial_tiles`).
+    """Cuts a loop whose extent is a value into full tiles and a partial one, or smaller tiles (see `partial_tiles`).
 
     Returns the ops one level inside the loop, or None if the loop stays unchanged, so that all its tiles keep their
     conditions.
@@ -181,16 +181,21 @@ def _peel_dynamic(loop: ForOp, names: Names) -> list[Operation] | None:
     full = _full_tiles(loop) if loop.kind in (LoopKind.SERIAL, LoopKind.PARALLEL) else None
     if full is None:
         return None
-    last, inside = without_conditions(loop, _tail(loop, full, names), full, names)
-    number, count = extent_value(_function_of(loop), full, f"{loop.loop_name}_full"), loop.bound
-    if loop.kind is LoopKind.PARALLEL:
-        return [*_fork(loop, last, full, number, count), *inside]
+    number, count = extent_value(function_of(loop), full, f"{loop.loop_name}_full"), loop.bound
     assert isinstance(number, SSAValue), "see _full_tiles"
     assert isinstance(count, SSAValue), "the extent is a value"
+    last = _tail(loop, full, names)
+    rows = rows_of(loop, last)
+    tiles = None if rows is None else tiles_of_rest(loop, last, rows, full, names)
+    rest, inside = (last, last) if tiles is None else tiles
+    if loop.kind is LoopKind.PARALLEL:
+        return [*_fork(loop, rest, full, number, count), *inside]
     loop.operands[0] = number
-    test = CmpiOp(number, count, "slt")
+    if tiles is None:
+        test = CmpiOp(number, count, "slt")
+        rest = [test, scf.IfOp(test, [], _region(last))]
     assert loop.parent is not None
-    loop.parent.insert_ops_after([test, scf.IfOp(test, [], _region(last))], loop)
+    loop.parent.insert_ops_after(rest, loop)
     return [*loop.body.block.ops, *inside]
 
 
@@ -226,14 +231,6 @@ def _full_tiles_of(loop: ForOp, binding: ValueMap, extent: ValueMap) -> ValueMap
     left = extent.plus(ValueMap.make([LinearForm(outer).expr()], binding.operands), -1)
     room = left.plus(step - 1 - inner[1])
     return ValueMap((room.exprs[0] // step,), room.operands).simplified()
-
-
-def _function_of(loop: ForOp) -> FuncOp:
-    function = loop.parent_op()
-    while not isinstance(function, FuncOp):
-        assert function is not None, "loops whose tails are handled are in a function"
-        function = function.parent_op()
-    return function
 
 
 # --- both

@@ -124,3 +124,48 @@ llvm.func @row(%n: i64, %c: i1) {
   %r = llvm.mul %n, %n : i64
   llvm.return
 }
+
+// In a loop to be unrolled, an address is computed step by step, one for each loop that changes it. Terms that may be
+// negative may lead out of the buffer in between.
+// CHECK-LABEL: llvm.func @tile
+// CHECK:         ^rows(%[[i:.*]]: i64):
+// CHECK:           %row = llvm.mul %[[i]], %{{.*}} : i64
+// CHECK-NEXT:      %[[p:.*]] = llvm.getelementptr inbounds %{{.*}}[%row] : (!llvm.ptr, i64) -> !llvm.ptr, f32
+// CHECK-NEXT:      %[[low:.*]] = llvm.add %[[i]], %{{.*}} : i64
+// CHECK-NEXT:      %[[q:.*]] = llvm.getelementptr %{{.*}}[%[[low]]] : (!llvm.ptr, i64) -> !llvm.ptr, f32
+// CHECK:         ^columns(%[[j:.*]]: i64):
+// CHECK:           %[[column:.*]] = llvm.mul %[[j]], %{{.*}} : i64
+// CHECK-NEXT:      llvm.getelementptr inbounds %[[p]][%[[column]]] : (!llvm.ptr, i64) -> !llvm.ptr, f32
+// CHECK:           llvm.getelementptr %[[q]][%[[j]]] : (!llvm.ptr, i64) -> !llvm.ptr, f32
+llvm.func @tile(%x: !llvm.ptr, %n: i64, %zero: i64, %one: i64) {
+  llvm.br ^rows(%zero : i64)
+^rows(%i: i64):
+  %u = llvm.icmp "slt" %i, %n : i64
+  llvm.cond_br %u, ^before, ^end
+^before:
+  llvm.br ^columns(%zero : i64)
+^columns(%j: i64):
+  %c4 = llvm.mlir.constant(4 : i64) : i64
+  %t = llvm.icmp "slt" %j, %c4 : i64
+  llvm.cond_br %t, ^body, ^latch
+^body:
+  %c8 = llvm.mlir.constant(8 : i64) : i64
+  %c2 = llvm.mlir.constant(2 : i64) : i64
+  %sum = llvm.mul %j, %c2 overflow<nsw, nuw> : i64
+  %row = llvm.mul %i, %c8 overflow<nsw, nuw> : i64
+  %a = llvm.add %sum, %row overflow<nsw, nuw> : i64
+  %p = llvm.getelementptr inbounds %x[%a] : (!llvm.ptr, i64) -> !llvm.ptr, f32
+  %minus = llvm.mlir.constant(-3 : i64) : i64
+  %b = llvm.add %j, %i overflow<nsw> : i64
+  %d = llvm.add %b, %minus overflow<nsw> : i64
+  %q = llvm.getelementptr inbounds %x[%d] : (!llvm.ptr, i64) -> !llvm.ptr, f32
+  %f = llvm.load %q : !llvm.ptr -> f32
+  llvm.store %f, %p : f32, !llvm.ptr
+  %k = llvm.add %j, %one : i64
+  llvm.br ^columns(%k : i64) {loop_annotation = #llvm.loop_annotation<unroll = <full = true>>}
+^latch:
+  %l = llvm.add %i, %one : i64
+  llvm.br ^rows(%l : i64)
+^end:
+  llvm.return
+}

@@ -1,22 +1,22 @@
-// Partial register tiles with a dynamic number of rows: the sums have no conditions, stores to memory have them.
+// The rows after the full register tiles of a dynamic number of rows are computed in smaller tiles, without conditions.
 // RUN: xrelay-opt %s -p loop-apply-schedules,loop-lower-blocks | filecheck %s
 
 // CHECK-LABEL: @product
 // CHECK: loop.for "r_o" %r_o to %r_o_full {
-// CHECK: %[[partial:[0-9]+]] = arith.cmpi slt, %r_o_full, %r_o_extent
-// CHECK-NEXT: scf.if %[[partial]] {
-// CHECK: loop.for "r_o_few" %r_o_few to %{{[0-9]+}} unroll = disable {
-// CHECK: loop.for "k_tail"
-// CHECK-NEXT: loop.for "i_tail" %[[i:[a-z0-9_]+]] to 2 unrolled {
-// CHECK: %[[row:[0-9]+]] = arith.minsi
-// CHECK-NEXT: loop.load %X[%[[row]], %{{[a-z0-9_]+}}]
-// CHECK: loop.load %T_1[%[[i]]]
+// CHECK: loop.for "i" %{{[a-z0-9_]+}} to 6 unrolled {
+// CHECK: loop.store %{{[a-z0-9_]+}}, %Y[%r_o * 6 + %{{[a-z0-9_]+}}]
+// CHECK: %[[short:[0-9]+]] = arith.cmpi slt, %n, %{{[0-9]+}}
+// CHECK-NEXT: scf.if %[[short]] {
+// CHECK-NEXT: loop.for "r_o_rows" %{{[a-z0-9_]+}} to %{{[a-z0-9_]+}} unroll = disable {
+// CHECK: loop.for "i_tail_row" %{{[a-z0-9_]+}} to 1 unrolled {
 // CHECK-NOT: scf.if
-// CHECK: loop.for "r_i_tail" %[[r:[a-z0-9_]+]] to 2 unrolled {
-// CHECK: scf.if
-// CHECK: loop.load %T_1[%[[r]]]
-// CHECK: loop.store %{{[a-z0-9_]+}}, %Y
-// CHECK-NOT: loop.for
+// CHECK: } else {
+// CHECK-NEXT: loop.for "r_o_few" %{{[a-z0-9_]+}} to %{{[a-z0-9_]+}} unroll = disable {
+// CHECK: %[[start:[0-9]+]] = arith.minsi
+// CHECK: loop.for "i_tail" %[[j:[a-z0-9_]+]] to 2 unrolled {
+// CHECK-NEXT: loop.load %X[%[[start]] + %[[j]], %{{[a-z0-9_]+}}]
+// CHECK-NOT: scf.if
+// CHECK: loop.store %{{[a-z0-9_]+}}, %Y[%[[start]] + %{{[a-z0-9_]+}}]
 func.func private @product(%X: memref<?x9xf32> {loop.extents = array<i64: 0>}, %W: memref<9xf32>,
                            %Y: memref<?xf32> {loop.extents = array<i64: 0>}, %n: index)
     attributes {loop.kernel, loop.num_outputs = 1 : i64, loop.schedule = #loop.schedule<[
@@ -47,20 +47,57 @@ func.func private @product(%X: memref<?x9xf32> {loop.extents = array<i64: 0>}, %
   func.return
 }
 
-// Without a local buffer, the conditions stay.
+// Rows that read what the tile stores are computed once, one by one; so are those of tiles of less than 5 rows.
 // CHECK-LABEL: @square
-// CHECK: scf.if
-// CHECK-NEXT: loop.for "i_i_tail" %{{[a-z0-9_]+}} to 6 unrolled {
-// CHECK-NOT: arith.minsi
-// CHECK: scf.if
+// CHECK: loop.for "i_o" %i_o to %i_o_full {
+// CHECK-NEXT: loop.for "i_i" %{{[a-z0-9_]+}} to 6 unrolled {
+// CHECK: loop.for "i_o_rows" %[[i:[a-z0-9_]+]] to %i_o_rows_extent unroll = disable {
+// CHECK-NEXT: loop.for "i_i_tail" %{{[a-z0-9_]+}} to 1 unrolled {
+// CHECK-NOT: scf.if
+// CHECK: func.return
 func.func private @square(%X: memref<?xf32> {loop.extents = array<i64: 0>},
                           %Y: memref<?xf32> {loop.extents = array<i64: 0>}, %n: index)
     attributes {loop.kernel, loop.num_outputs = 1 : i64, loop.schedule = #loop.schedule<[split("i", 6), unroll("i_i")]>} {
   loop.for "i" %i to %n {
     loop.block "b" (%v : spatial %n = %i) reads(%X) writes(%Y) {
       %x = loop.load %X[%v] : memref<?xf32>
+      %y = loop.load %Y[%v] : memref<?xf32>
+      %p = arith.mulf %x, %y : f32
+      loop.store %p, %Y[%v] : memref<?xf32>
+    }
+  }
+  func.return
+}
+
+// Nor is a row computed twice that overwrites its input.
+// CHECK-LABEL: @in_place
+// CHECK-NOT: loop.for "i_o_few"
+// CHECK: loop.for "i_o_rows"
+func.func private @in_place(%X: memref<?xf32> {loop.extents = array<i64: 0>},
+                            %Y: memref<?xf32> {loop.extents = array<i64: 0>}, %n: index)
+    attributes {loop.kernel, loop.num_outputs = 1 : i64, loop.in_place = array<i64: 0, 1>,
+                loop.schedule = #loop.schedule<[split("i", 6), unroll("i_i")]>} {
+  loop.for "i" %i to %n {
+    loop.block "b" (%v : spatial %n = %i) reads(%X) writes(%Y) {
+      %x = loop.load %X[%v] : memref<?xf32>
       %p = arith.mulf %x, %x : f32
       loop.store %p, %Y[%v] : memref<?xf32>
+    }
+  }
+  func.return
+}
+
+// The conditions stay if the rows are not unrolled.
+// CHECK-LABEL: @copy
+// CHECK: loop.for "i_i_tail" %{{[a-z0-9_]+}} to 6 {
+// CHECK: scf.if
+func.func private @copy(%X: memref<?xf32> {loop.extents = array<i64: 0>},
+                             %Y: memref<?xf32> {loop.extents = array<i64: 0>}, %n: index)
+    attributes {loop.kernel, loop.num_outputs = 1 : i64, loop.schedule = #loop.schedule<[split("i", 6)]>} {
+  loop.for "i" %i to %n {
+    loop.block "b" (%v : spatial %n = %i) reads(%X) writes(%Y) {
+      %x = loop.load %X[%v] : memref<?xf32>
+      loop.store %x, %Y[%v] : memref<?xf32>
     }
   }
   func.return
