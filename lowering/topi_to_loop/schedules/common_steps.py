@@ -130,7 +130,9 @@ def cut_borders(draft: ScheduleDraft, block: BlockOp, row: str) -> None:
     ```
     """
     borders, lanes = _borders(draft, block, row), draft.lanes(block)
-    if borders is None or why_no_lanes(draft, row, lanes) is None:
+    if borders is None or draft.extent(row) - borders.first - borders.last < MIN_LANES:
+        return
+    if why_no_lanes(draft, row, lanes) is None:
         return
     trial = ScheduleDraft(draft.kernel, draft.target)
     if trial.attempt(borders) is None and why_no_lanes(trial, row, lanes) is None:
