@@ -6,7 +6,7 @@ schedule.attr          # #loop.schedule<[split("ow", 14), …]>: the form of tes
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Generic, ParamSpec, Self
 
 from xdsl.dialects import func
@@ -75,9 +75,17 @@ class Schedule:
     def apply(self, *steps: SchedulePrimitive) -> Self:
         """Applies primitives given as data."""
         for step in steps:
-            apply_primitive(self.kernel, step)
-            self.primitives.append(step)
+            self.apply_one(step)
         return self
+
+    def apply_one(self, step: SchedulePrimitive) -> Sequence[str]:
+        """Applies a primitive; returns the names of the loops and blocks that it made.
+
+        A name is unique in a kernel, and identifies a loop also after another primitive has replaced its op.
+        """
+        made = apply_primitive(self.kernel, step)
+        self.primitives.append(step)
+        return made
 
     split = _Method(Split)
     cut = _Method(Cut)

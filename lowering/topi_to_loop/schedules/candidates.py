@@ -23,7 +23,7 @@ class Candidate:
     """The parameters of the schedule, and the reason to propose it."""
     estimate: Callable[[], Cost] = field(repr=False)
     """Returns the cost of the blocks in `covers`. It is not called for the only candidate of a kernel."""
-    apply: Callable[[ScheduleDraft], None] = field(repr=False)
+    apply: Callable[[ScheduleDraft], object] = field(repr=False)
     """Schedules the kernel of a draft; raises `ScheduleError` if that is not legal.
 
     The draft has its own copy of the kernel, so blocks and loops are looked up in it by name.

@@ -11,9 +11,10 @@ from xdsl.ir.affine import AffineConstantExpr
 from xrelay.dialects.loop import BlockOp, IterKind, LoadOp, RowOp, ValueMap
 from xrelay.dialects.loop.extents import expression_of, extents_of, in_loop_indices
 from xrelay.dialects.loop.for_op import MAX_LANES
-from xrelay.dialects.loop.schedule import Cut, DisableUnroll, Fuse, Parallelize, Reorder, Split, Unroll, Vectorize
+from xrelay.dialects.loop.schedule import Cut, DisableUnroll, Fuse, Parallelize, Reorder, Unroll, Vectorize
 from xrelay.dialects.shared.op_lists import all_ops, ops_in, ops_of
 from xrelay.dialects.upstream.arith_extras import CmpiOp
+from xrelay.errors import ScheduleError
 from xrelay.lowering.topi_to_loop.schedules.candidates import Candidate, Proposal
 from xrelay.lowering.topi_to_loop.schedules.cost_model import MAX_UNROLLED_VECTORS, MIN_LANES, rest_cost
 from xrelay.lowering.topi_to_loop.schedules.kernel_view import (
@@ -49,11 +50,12 @@ def parallelize_outer(
         may_be_short = draft.is_dynamic(name) and not draft.is_dynamic(inner) and draft.least(name) < wanted
         if count >= wanted and (inner in pieces or not may_be_short):
             break
-        fused = f"{name}_{inner}"
-        if draft.attempt(Fuse(name, inner, fused)) is not None:
+        try:
+            (name,) = draft.do(Fuse(name, inner, f"{name}_{inner}"))
+        except ScheduleError:
             inside = inner if draft.is_dynamic(inner) else None
             break
-        name, count = fused, draft.extent(fused)
+        count = draft.extent(name)
     if count < 2 or draft.attempt(Parallelize(name)) is not None:
         return None
     if inside is not None and draft.attempt(Parallelize(inside)) is None:
@@ -79,8 +81,8 @@ def vectorize_row(draft: ScheduleDraft, loop: str, lanes: int) -> list[str]:
         draft.do(Vectorize(loop))
         draft.because(f"{extent} lanes along {loop}")
         return [loop]
-    outer, inner = f"{loop}_o", f"{loop}_v"
-    draft.do(Split(loop, lanes, names=(outer, inner)), Vectorize(inner))
+    outer, inner = draft.split(loop, lanes, inner="v")
+    draft.do(Vectorize(inner))
     draft.because(f"{lanes} lanes along {loop}")
     return [outer, inner]
 
@@ -94,9 +96,11 @@ def why_no_lanes(draft: ScheduleDraft, loop: str, lanes: int) -> str | None:
     if not draft.is_longer(loop, lanes) or (refused is None and not draft.is_dynamic(loop)):
         return refused
     trial = ScheduleDraft(draft.kernel, draft.target)
-    if (unsplit := trial.attempt(Split(loop, lanes, names=(f"{loop}_o", f"{loop}_v")))) is not None:
-        return unsplit
-    in_pieces = trial.why_not_vectorized(f"{loop}_v")
+    try:
+        _, piece = trial.split(loop, lanes, inner="v")
+    except ScheduleError as error:
+        return error.message
+    in_pieces = trial.why_not_vectorized(piece)
     return in_pieces if in_pieces is None or refused is None else refused
 
 
@@ -181,12 +185,15 @@ def _piece_of_row(draft: ScheduleDraft, name: str, spatial: Sequence[str], reduc
     Returns the loops that replace `spatial`.
     """
     *outer, row = spatial
-    pieces = Split(row, draft.lanes(draft.block(name)) * MAX_UNROLLED_VECTORS, names=(f"{row}_o", f"{row}_i"))
+    width = draft.lanes(draft.block(name)) * MAX_UNROLLED_VECTORS
     trial = ScheduleDraft(draft.kernel, draft.target)
-    if trial.attempt(pieces) is not None or not vectorize_fold(trial, name, [f"{row}_i"], reduction):
+    try:
+        _, piece = trial.split(row, width)
+    except ScheduleError:
         return list(spatial)
-    draft.do(pieces)
-    return [*outer, f"{row}_o", f"{row}_i"]
+    if not vectorize_fold(trial, name, [piece], reduction):
+        return list(spatial)
+    return [*outer, *draft.split(row, width)]
 
 
 def vectorize_fold(draft: ScheduleDraft, name: str, spatial: Sequence[str], reduction: Sequence[str]) -> bool:
@@ -235,11 +242,11 @@ def _fuse_terms(draft: ScheduleDraft, name: str, reduction: Sequence[str]) -> No
     for loop in reversed(reduction[:-1]):
         if not _side_by_side(draft.block(name), loop, row):
             break
-        fused = f"{loop}_{row}"
-        if draft.attempt(Fuse(loop, row, fused)) is not None:
+        try:
+            (row,) = draft.do(Fuse(loop, row, f"{loop}_{row}"))
+        except ScheduleError:
             break
-        draft.because(f"{fused}: terms contiguous")
-        row = fused
+        draft.because(f"{row}: terms contiguous")
     keep_rolled(draft, row, draft.lanes(draft.block(name)))
 
 
@@ -311,11 +318,11 @@ def tile_transposed(draft: ScheduleDraft, name: str, loops: list[str], other: st
         return loops
     inner: list[str] = []
     for loop, tile in ((other, TRANSPOSED_TILE), (row, TRANSPOSED_ROW)):
-        position, longer = outer.index(loop) if loop in outer else len(outer), draft.is_longer(loop, tile)
-        outer[position : position + 1] = [f"{loop}_o"] if longer else []
-        inner.append(f"{loop}_i" if longer else loop)
-        if longer:
-            draft.do(Split(loop, tile, names=(f"{loop}_o", f"{loop}_i")))
+        position, tiles = outer.index(loop) if loop in outer else len(outer), list[str]()
+        if draft.is_longer(loop, tile):
+            *tiles, loop = draft.split(loop, tile)
+        outer[position : position + 1] = tiles
+        inner.append(loop)
     draft.do(Reorder((*outer, *inner)))
     draft.because(f"tiles of {draft.extent(inner[0])} x {draft.extent(inner[1])}, because an operand is transposed")
     return [*outer, *_in_straight_pieces(draft, name, *inner)]
@@ -332,8 +339,8 @@ def _in_straight_pieces(draft: ScheduleDraft, name: str, other: str, row: str) -
     """
     if draft.extent(row) != TRANSPOSED_ROW or len(list(all_ops(draft.block(name)))) > _COPIED:
         return [other, row]
-    half, piece = f"{row}_h", f"{row}_p"
-    draft.do(Split(row, _PIECE, names=(half, piece)), Reorder((half, other, piece)), Unroll(other))
+    half, piece = draft.split(row, _PIECE, outer="h", inner="p")
+    draft.do(Reorder((half, other, piece)), Unroll(other))
     if draft.attempt(Vectorize(piece, "any")) is not None:
         draft.do(Unroll(piece))
     return [half, other, piece]

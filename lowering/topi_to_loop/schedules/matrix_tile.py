@@ -8,7 +8,7 @@ from math import prod
 from typing import NamedTuple
 
 from xrelay.dialects.loop import BlockOp, IterKind
-from xrelay.dialects.loop.schedule import CacheRead, ComputeAt, Reorder, Split
+from xrelay.dialects.loop.schedule import CacheRead, ComputeAt, Reorder
 from xrelay.errors import ScheduleError
 from xrelay.lowering.topi_to_loop.schedules.common_steps import (
     TRANSPOSED_ROW,
@@ -93,8 +93,8 @@ def _with_parts(draft: ScheduleDraft, plan: MatrixPlan) -> tuple[ProductView, li
 
 def _copied(draft: ScheduleDraft, product: ProductView, copy: FactorCopy) -> str:
     """Makes the product read a copy of a factor; returns the name of the block that copies."""
-    draft.do(CacheRead(product.name, copy.factor, last=copy.last))
-    return f"{product.name}_read{copy.factor}"
+    block, *_ = draft.do(CacheRead(product.name, copy.factor, last=copy.last))
+    return block
 
 
 class _Names(NamedTuple):
@@ -177,27 +177,22 @@ def _cut(
     inside: list[str] = []
     row = names.column
     if row is not None:
-        panels = _split_off(draft, row, tile.blocks * lanes, "_o", "_t")
-        row = f"{row}_t" if panels else row
-        vectors = _split_off(draft, row, lanes, "_v", "_l")
-        row = f"{row}_l" if vectors else row
+        panels, row = _split_off(draft, row, tile.blocks * lanes, "o", "t")
+        vectors, row = _split_off(draft, row, lanes, "v", "l")
         inside = [*vectors, row]
     if names.row is not None:
-        row_tiles = _split_off(draft, names.row, tile.columns, "_o", "_i")
+        row_tiles, rows = _split_off(draft, names.row, tile.columns, "o", "i")
         # Rows of a tile precede its columns; a tile of one row has no row loop.
-        rows = [f"{names.row}_i" if row_tiles else names.row]
-        if tile.columns == 1 and row_tiles:
-            rows = []
-        inside = [*rows, *inside]
+        inside = inside if tile.columns == 1 and row_tiles else [rows, *inside]
     return panels, row_tiles, inside, row
 
 
-def _split_off(draft: ScheduleDraft, loop: str, factor: int, outer: str, inner: str) -> list[str]:
-    """Splits a loop if it is longer than `factor`; returns the outer loop, or nothing."""
+def _split_off(draft: ScheduleDraft, loop: str, factor: int, outer: str, inner: str) -> tuple[list[str], str]:
+    """Splits a loop if it is longer than `factor`; returns the outer loop, if there is one, and the inner loop."""
     if not draft.is_longer(loop, factor):
-        return []
-    draft.do(Split(loop, factor, names=(loop + outer, loop + inner)))
-    return [loop + outer]
+        return [], loop
+    around, inside = draft.split(loop, factor, outer=outer, inner=inner)
+    return [around], inside
 
 
 def _sums_tile(draft: ScheduleDraft, own: _Names, lanes: int) -> tuple[list[str], str | None]:
@@ -205,7 +200,6 @@ def _sums_tile(draft: ScheduleDraft, own: _Names, lanes: int) -> tuple[list[str]
     tile = [own.row] if own.row is not None and draft.extent(own.row) > 1 else []
     row = own.column
     if row is not None and draft.extent(row) > 1:
-        vectors = _split_off(draft, row, lanes, "_v", "_l")
-        row = f"{row}_l" if vectors else row
+        vectors, row = _split_off(draft, row, lanes, "v", "l")
         tile += [*vectors, row]
     return tile, row

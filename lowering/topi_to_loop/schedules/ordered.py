@@ -7,7 +7,7 @@ from math import prod
 from xdsl.ir import OpResult
 
 from xrelay.dialects.loop import BlockOp, IterKind, LoadOp, StoreOp
-from xrelay.dialects.loop.schedule import ComputeAt, Reorder, Settle, Split, Unroll
+from xrelay.dialects.loop.schedule import ComputeAt, Reorder, Settle, Unroll
 from xrelay.dialects.shared.op_lists import ops_of
 from xrelay.lowering.topi_to_loop.schedules.common_steps import parallelize_outer, vectorize_row
 from xrelay.lowering.topi_to_loop.schedules.cost_model import MIN_LANES
@@ -65,8 +65,8 @@ def _move_tiles_out(
     width = -(-draft.extent(first) // (draft.target.threads * ITERATIONS_PER_THREAD * lanes)) * lanes
     if not draft.is_longer(first, width):
         return outer, inner
-    tile, row = f"{first}_t", f"{first}_r"
-    draft.do(Split(first, width, names=(tile, row)), Reorder((tile, along)))
+    tile, row = draft.split(first, width, outer="t", inner="r")
+    draft.do(Reorder((tile, along)))
     return [*outer, tile], [row]
 
 
@@ -160,14 +160,13 @@ def _tiles(draft: ScheduleDraft, outer: list[str], row: str) -> list[str]:
 
     Returns the loops around a piece.
     """
-    piece = f"{row}_o"
-    draft.do(Split(row, WALKS, names=(piece, f"{row}_i")))
+    piece, _ = draft.split(row, WALKS)
     if not outer:
         return [piece]
     *batch, samples = outer
     if not draft.is_longer(samples, SAMPLES):
         draft.do(Reorder((piece, samples)))
         return [*batch, piece, samples]
-    tile, sample = f"{samples}_o", f"{samples}_i"
-    draft.do(Split(samples, SAMPLES, names=(tile, sample)), Reorder((piece, sample)))
+    tile, sample = draft.split(samples, SAMPLES)
+    draft.do(Reorder((piece, sample)))
     return [*batch, tile, piece, sample]

@@ -94,9 +94,13 @@ def consumer_of(draft: ScheduleDraft, name: str, *, read_elsewhere: bool = False
     readers = readers_of(block, draft.blocks())
     if len(readers) == 1 and not draft.is_done(readers[0].block_name) and reads_pointwise(readers[0], block):
         return readers[0]
-    if (readers and not read_elsewhere) or draft.attempt(CacheWrite(name)) is not None:
+    if readers and not read_elsewhere:
         return None
-    return draft.block(f"{name}_write")
+    try:
+        copy, *_ = draft.do(CacheWrite(name))
+    except ScheduleError:
+        return None
+    return draft.block(copy)
 
 
 def consumer_at_points(draft: ScheduleDraft, name: str, *, read_elsewhere: bool = False) -> BlockOp:
@@ -206,9 +210,7 @@ def _is_regrouped(block: BlockOp) -> bool:
 def _split_row(draft: ScheduleDraft, consumer: BlockOp, row: str) -> list[str]:
     """Splits a loop into pieces of a few vectors, or into one piece of the whole extent; returns the two loops."""
     width = draft.lanes(consumer) * MAX_UNROLLED_VECTORS
-    outer, inner = f"{row}_o", f"{row}_i"
-    draft.do(Split(row, width if draft.is_longer(row, width) else draft.extent(row), names=(outer, inner)))
-    return [outer, inner]
+    return list(draft.split(row, width if draft.is_longer(row, width) else draft.extent(row)))
 
 
 def propose_pool(view: KernelView) -> list[Proposal]:

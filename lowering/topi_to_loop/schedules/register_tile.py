@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from xrelay.dialects.loop.schedule import ComputeAt, Contract, DisableUnroll, Reorder, Split, Unroll, Vectorize
+from xrelay.dialects.loop.schedule import ComputeAt, Contract, DisableUnroll, Reorder, Unroll, Vectorize
 from xrelay.errors import ScheduleError
 from xrelay.lowering.topi_to_loop.schedules.common_steps import parallelize_outer
 from xrelay.lowering.topi_to_loop.schedules.kernel_view import folded_loops, loop_of_variable, points
@@ -37,10 +37,8 @@ def _split_consumer(draft: ScheduleDraft, consumer: str, axes: Sequence[TiledAxi
         if loop is None:
             continue
         if draft.is_longer(loop, axis.tile):
-            outer, tile = f"{loop}_o", f"{loop}_i"
             if axis.tile > 1:
-                draft.do(Split(loop, axis.tile, names=(outer, tile)))
-                names[axis.position] = outer
+                names[axis.position], tile = draft.split(loop, axis.tile)
                 inner.append(tile)
         else:
             names[axis.position] = None
@@ -58,8 +56,8 @@ def around_tile(draft: ScheduleDraft, inner: Sequence[str]) -> tuple[list[str], 
     if not inner:
         return [], []
     first, *others = inner
-    draft.do(Split(first, draft.extent(first), names=(f"{first}_all", f"{first}_tile")))
-    return [f"{first}_all"], [f"{first}_tile", *others]
+    around, tile = draft.split(first, draft.extent(first), outer="all", inner="tile")
+    return [around], [tile, *others]
 
 
 def tile_products(

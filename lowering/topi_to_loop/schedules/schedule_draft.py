@@ -5,7 +5,7 @@ from __future__ import annotations
 from xdsl.dialects import func
 
 from xrelay.dialects.loop import LoopKind, SchedulePrimitive
-from xrelay.dialects.loop.schedule import Vectorize
+from xrelay.dialects.loop.schedule import Split, Vectorize
 from xrelay.dialects.shared.op_making import copy
 from xrelay.errors import ScheduleError
 from xrelay.lowering.topi_to_loop.schedules.kernel_view import KernelView
@@ -36,11 +36,25 @@ class ScheduleDraft(KernelView):
         """Whether no primitive, reason or finished block has been recorded."""
         return not (self.schedule.primitives or self.reasons or self._done)
 
-    def do(self, *steps: SchedulePrimitive) -> None:
-        """Applies primitives that must be legal; raises `ScheduleError` otherwise."""
+    def do(self, *steps: SchedulePrimitive) -> list[str]:
+        """Applies primitives that must be legal; raises `ScheduleError` otherwise.
+
+        Returns the names of the loops and blocks that they made, in order: two loops for `Split`, one for `Fuse`, a
+        block and its loops for `CacheRead` and `CacheWrite`.
+        """
+        made: list[str] = []
         for step in steps:
-            self.schedule.apply(step)
+            made += self.schedule.apply_one(step)
             self.forget()
+        return made
+
+    def split(self, loop: str, factor: int, *, outer: str = "o", inner: str = "i") -> tuple[str, str]:
+        """Splits a loop; returns the outer loop and the inner loop of `factor` iterations.
+
+        Their names are that of the loop with `outer` and `inner` appended. Raises `ScheduleError` if it is not legal.
+        """
+        first, second = self.do(Split(loop, factor, names=(f"{loop}_{outer}", f"{loop}_{inner}")))
+        return first, second
 
     def attempt(self, step: SchedulePrimitive) -> str | None:
         """Applies a primitive if it is legal; otherwise returns the reason."""

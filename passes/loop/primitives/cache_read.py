@@ -17,7 +17,7 @@ from xrelay.passes.loop.primitives.rewrites import primitive_pass, rewrites
 
 
 @rewrites(CacheRead)
-def cache_read(kernel: func.FuncOp, step: CacheRead) -> None:
+def cache_read(kernel: func.FuncOp, step: CacheRead) -> list[str]:
     """Redirects read number `step.operand` of `step.block` to a copy; the new block `<block>_read<operand>` fills it.
 
     ```
@@ -62,6 +62,7 @@ def cache_read(kernel: func.FuncOp, step: CacheRead) -> None:
     loaded = {op.memref for op in ops_of(block, LoadOp)}
     reads = [buffer for buffer in block.reads if buffer is not source or source in loaded]
     block.set_buffers([*reads, alloc.memref], list(block.writes))
+    return [name, *loops]
 
 
 def _find(kernel: func.FuncOp, block: BlockOp, step: CacheRead) -> tuple[LoadOp, list[Extent], Operation, Block]:

@@ -19,7 +19,7 @@ from xrelay.passes.loop.primitives.rewrites import primitive_pass, rewrites
 
 
 @rewrites(CacheWrite)
-def cache_write(kernel: func.FuncOp, step: CacheWrite) -> None:
+def cache_write(kernel: func.FuncOp, step: CacheWrite) -> list[str]:
     """Redirects `step.block` to buffers of its own in `step.space`, copied by the new block `<block>_write`.
 
     ```
@@ -58,7 +58,9 @@ def cache_write(kernel: func.FuncOp, step: CacheWrite) -> None:
         place.insert_op_before(alloc, root)
         retarget(block, buffer, alloc.memref)
         copies[alloc.memref] = buffer
-    place.insert_op_after(copy_nest(f"{step.block}_write", names, shape, copies), root)
+    copy = f"{step.block}_write"
+    place.insert_op_after(copy_nest(copy, names, shape, copies), root)
+    return [copy, *names]
 
 
 def _results(block: BlockOp, step: CacheWrite) -> list[SSAValue]:

@@ -15,7 +15,7 @@ from xrelay.passes.loop.primitives.rewrites import primitive_pass, rewrites
 
 
 @rewrites(Fuse)
-def fuse(kernel: func.FuncOp, step: Fuse) -> None:
+def fuse(kernel: func.FuncOp, step: Fuse) -> list[str]:
     """Replaces `step.outer` and `step.inner`, directly inside it, by one loop `step.name` (default `<outer>_<inner>`).
 
     ```
@@ -57,6 +57,7 @@ def fuse(kernel: func.FuncOp, step: Fuse) -> None:
     )
     outer.detach()
     outer.erase()
+    return [name]
 
 
 def _check(kernel: func.FuncOp, outer: ForOp, inner: ForOp, name: str, step: Fuse) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import MISSING, Field, dataclass, field, fields, make_dataclass
 from typing import Any, ClassVar, TypeVar, get_type_hints
 
@@ -19,10 +19,12 @@ from xrelay.passes.loop.nest_queries import blocks_of, kernels_of, loops_of
 from xrelay.plugins import load_plugins
 from xrelay.registrations import import_registrations, registering
 
-Rewrite = Callable[[func.FuncOp, Any], None]
+Rewrite = Callable[[func.FuncOp, Any], Sequence[str] | None]
 """Changes the kernel in place; raises `ScheduleError` and leaves the kernel unchanged if this is not legal.
 
-The second argument is an instance of the primitive's own class."""
+The second argument is an instance of the primitive's own class. A rewrite that makes loops or blocks may return their
+names.
+"""
 
 RewriteT = TypeVar("RewriteT", bound=Rewrite)
 
@@ -54,15 +56,16 @@ def rewrite_of(primitive: type[SchedulePrimitive]) -> Rewrite:
     return rewrite
 
 
-def apply_primitive(kernel: func.FuncOp, step: SchedulePrimitive) -> None:
-    """Applies one primitive to a kernel, in place.
+def apply_primitive(kernel: func.FuncOp, step: SchedulePrimitive) -> Sequence[str]:
+    """Applies one primitive to a kernel, in place; returns the names of the loops and blocks that it made.
 
     On failure, the kernel is unchanged, and a `ScheduleError` has the primitive, its loop or block, the reason and
     advice.
     """
     if (problem := step.problem()) is not None:
         raise ScheduleError(f"{step.primitive}: {problem}", help="see the primitive's documentation")
-    rewrite_of(type(step))(kernel, step)
+    made = rewrite_of(type(step))(kernel, step)
+    return () if made is None else made
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -21,7 +21,7 @@ from xrelay.passes.loop.primitives.rewrites import primitive_pass, rewrites
 
 
 @rewrites(Split)
-def split(kernel: func.FuncOp, step: Split) -> None:
+def split(kernel: func.FuncOp, step: Split) -> list[str]:
     """Splits `step.loop` into `<loop>_o` around `<loop>_i` of `step.factor` iterations, or names them `step.names`.
 
     ```
@@ -57,6 +57,7 @@ def split(kernel: func.FuncOp, step: Split) -> None:
     loop.erase()
     combined = AffineDimExpr(0) * step.factor + AffineDimExpr(1)
     replace_indices({index: ValueMap.make([combined], (outer.index, index))})
+    return names
 
 
 def _names(step: Split) -> list[str]:

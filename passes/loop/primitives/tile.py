@@ -12,7 +12,7 @@ from xrelay.passes.loop.primitives.split import split
 
 
 @rewrites(Tile)
-def tile(kernel: func.FuncOp, step: Tile) -> None:
+def tile(kernel: func.FuncOp, step: Tile) -> list[str]:
     """Splits `step.outer` and `step.inner` and moves both inner parts inside.
 
     ```
@@ -31,13 +31,14 @@ def tile(kernel: func.FuncOp, step: Tile) -> None:
     """
     untouched = kernel.body.clone()
     try:
-        split(kernel, Split(step.outer, step.outer_factor, step.tail))
-        split(kernel, Split(step.inner, step.inner_factor, step.tail))
-        reorder(kernel, Reorder((f"{step.outer}_o", f"{step.inner}_o", f"{step.outer}_i", f"{step.inner}_i")))
+        rows, row = split(kernel, Split(step.outer, step.outer_factor, step.tail))
+        columns, column = split(kernel, Split(step.inner, step.inner_factor, step.tail))
+        reorder(kernel, Reorder((rows, columns, row, column)))
     except ScheduleError as error:
         kernel.detach_region(0).drop_all_references()
         kernel.add_region(untouched)
         raise ScheduleError(f"{primitive_text(step)}: {error.message}", help=error.help) from error
+    return [rows, columns, row, column]
 
 
 LoopTilePass = primitive_pass(Tile, "outer=i inner=j outer-factor=6 inner-factor=64")

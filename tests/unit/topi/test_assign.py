@@ -6,7 +6,7 @@ import pytest
 from xdsl.dialects import func
 
 from xrelay.dialects.loop import ScheduleAttr
-from xrelay.dialects.loop.schedule import SchedulePrimitive, Split, Unroll
+from xrelay.dialects.loop.schedule import CacheRead, CacheWrite, Fuse, SchedulePrimitive, Split, Tile, Unroll
 from xrelay.lowering.registry import pass_thunks
 from xrelay.lowering.topi_to_loop.explain_schedules import explain_schedule
 from xrelay.lowering.topi_to_loop.schedules import choose_family
@@ -19,6 +19,7 @@ from xrelay.lowering.topi_to_loop.schedules.tile_model import TIE
 from xrelay.passes.infra.pipeline import run_pipeline
 from xrelay.passes.infra.pipeline_text import parse_passes
 from xrelay.passes.infra.source import full_context, parse_module
+from xrelay.passes.loop.nest_queries import loops_of
 from xrelay.passes.loop.schedule import Schedule
 from xrelay.target import Target
 
@@ -71,6 +72,18 @@ def test_a_family_whose_schedule_is_illegal_gives_up(monkeypatch: pytest.MonkeyP
     assert chosen.family == "injective"
     assert "wrong failed" in chosen.reason
     assert "no_such_loop" in chosen.reason
+
+
+def test_a_draft_returns_the_loops_and_blocks_that_primitives_make() -> None:
+    draft = ScheduleDraft(kernel(COPY), WIDE)
+    assert draft.split("j", 8, inner="v") == ("j_o", "j_v")
+    assert draft.do(Split("i", 2), Unroll("j_v"), Fuse("i_i", "j_o")) == ["i_o", "i_i", "i_i_j_o"]
+    assert {"i_o", "i_i_j_o", "j_v"} == set(loops_of(draft.kernel))
+    fresh = ScheduleDraft(kernel(COPY), WIDE)
+    assert fresh.do(CacheRead("copy", 0)) == ["copy_read0", "copy_read0_0", "copy_read0_1"]
+    assert fresh.do(CacheWrite("copy")) == ["copy_write", "copy_write_0", "copy_write_1"]
+    assert fresh.do(Tile("i", "j", 2, 8)) == ["i_o", "j_o", "i_i", "j_i"]
+    assert {block.block_name for block in fresh.blocks()} == {"copy", "copy_read0", "copy_write"}
 
 
 def proposed(name: str, cycles: float, *steps: SchedulePrimitive) -> Candidate:
