@@ -8,15 +8,19 @@ from typing import NamedTuple
 
 from xdsl.context import Context
 from xdsl.dialects import arith, memref, scf
-from xdsl.dialects.builtin import IndexType, MemRefType, ModuleOp, StringAttr, UnitAttr, i1
+from xdsl.dialects.builtin import IndexType, IntegerAttr, MemRefType, ModuleOp, StringAttr, UnitAttr, i1
 from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from xrelay.dialects.loop.signature import dim_arguments
-from xrelay.dialects.loop.versions import Choice, versions_by_kernel
-from xrelay.dialects.shared.attribute_names import LOOP_KERNEL, NOALIAS, PART_OF_KERNEL, SOURCES
+from xrelay.dialects.loop.extents import extents_of
+from xrelay.dialects.loop.signature import dim_arguments, kernel_dims
+from xrelay.dialects.loop.versions import Choice, KernelVersion, versions_by_kernel
+from xrelay.dialects.shared.attribute_names import LOOP_KERNEL, NOALIAS, NUM_SCRATCH, PART_OF_KERNEL, SOURCES
+from xrelay.dialects.shared.op_lists import ops_of
+from xrelay.index_algebra.dim_expressions import substitute
 from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
+from xrelay.passes.loop.memory.hoist_scratch import allocations_to_arguments
 from xrelay.passes.loop.signature import argument_attrs, set_argument_attrs
 
 
@@ -37,9 +41,10 @@ class ScfSelectVersionsPass(XRelayPass):
 
     Versions are tried in order. A version with free named dimensions gets their extents as arguments, and extents of
     the same name must be equal. The original body becomes `@k_any`. All these functions are parts of `@k`, so that an
-    error in them names its nodes. A version that would allocate memory for itself is erased, since that takes longer
-    than it saves: the memory plan passes memory only to kernels that are called. So is a version whose kernel is
-    missing, whose buffers are not the kernel's first arguments, or whose extents the kernel does not take.
+    error in them names its nodes. A version uses the scratch buffers of its kernel if it allocates buffers of the same
+    types. A version that would still allocate memory for itself is erased, since that takes longer than it saves: the
+    memory plan passes memory only to kernels that are called. So is a version whose kernel is missing, whose buffers
+    are not the kernel's first arguments, or whose extents the kernel does not take.
     """
 
     name = "scf-select-versions"
@@ -54,6 +59,8 @@ class ScfSelectVersionsPass(XRelayPass):
             chosen: list[_Chosen] = []
             for function, version in versions:
                 choice = None if kernel is None else version.choice(kernel, function)
+                if kernel is not None:
+                    _share_scratch(kernel, function, version)
                 if kernel is None or choice is None or not _fits(kernel, function) or f"{name}_any" in functions:
                     Rewriter.erase_op(function, safe_erase=False)
                 else:
@@ -67,6 +74,30 @@ class _Chosen(NamedTuple):
 
     version: FuncOp
     choice: Choice
+
+
+def _share_scratch(kernel: FuncOp, function: FuncOp, version: KernelVersion) -> None:
+    """Turns the allocations of a version into arguments if the kernel's scratch arguments have the same types."""
+    allocs, scratch = ops_of(function, memref.AllocOp), kernel.attributes.get(NUM_SCRATCH)
+    count = scratch.value.data if isinstance(scratch, IntegerAttr) else 0
+    place, own = len(_buffers(kernel)) - count, len(_buffers(function))
+    shapes = [_shape_for(kernel, number, version) for number in range(place, place + count)]
+    types = [kernel.function_type.inputs.data[number] for number in range(place, place + count)]
+    same = len(allocs) == count and all(
+        op.parent is function.body.block and isinstance(type, MemRefType)
+        and op.memref.type.element_type == type.element_type and op.memref.type.get_shape() == shape
+        for op, type, shape in zip(allocs, types, shapes, strict=True)
+    )  # fmt: skip
+    if count and place == own and same:
+        allocations_to_arguments(function, place, allocs)
+
+
+def _shape_for(kernel: FuncOp, number: int, version: KernelVersion) -> tuple[object, ...]:
+    """Returns the shape of a kernel's argument for the sizes of a version."""
+    dims = substitute(kernel_dims(kernel), version.sizes)
+    arguments = dim_arguments(kernel)
+    extents = extents_of(kernel.body.block.args[number])
+    return tuple(dims[arguments.index(extent)] if extent in arguments else extent for extent in extents)
 
 
 def _fits(kernel: FuncOp, version: FuncOp) -> bool:

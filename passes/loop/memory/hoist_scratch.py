@@ -96,7 +96,7 @@ def _take_scratch(kernel: func.FuncOp) -> _Scratch | None:
     names = [op.memref.name_hint for op in scratch]
     extents = [[size.index for size in op.dynamic_sizes if isinstance(size, BlockArgument)] for op in scratch]
     place = len(kernel.body.block.args) - len(dim_arguments(kernel))
-    _allocations_to_arguments(kernel, place, scratch)
+    allocations_to_arguments(kernel, place, scratch)
     return _Scratch(place, types, names, extents)
 
 
@@ -126,7 +126,7 @@ def _can_be_given(op: memref.AllocOp) -> bool:
     )
 
 
-def _allocations_to_arguments(kernel: func.FuncOp, place: int, scratch: Sequence[memref.AllocOp]) -> None:
+def allocations_to_arguments(kernel: func.FuncOp, place: int, scratch: Sequence[memref.AllocOp]) -> None:
     """Replaces the allocations `scratch` of `kernel` by new arguments from number `place` on."""
     types = [op.memref.type for op in scratch]
     new = insert_arguments(kernel, place, types, [op.memref.name_hint for op in scratch])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import onnx
 import pytest
 
 import xrelay
@@ -101,3 +102,26 @@ def test_versions_leave_names_open(shapes: dict[str, tuple[int, int, int]] | Non
         q, k, v = (rng.standard_normal(shape, np.float32) for shape in ((b, s, 16), (b, m, 16), (b, m, 8)))
         expected = np.maximum(q @ k.transpose(0, 2, 1), 0) @ v
         np.testing.assert_allclose(model(q, k, v)[0], expected, rtol=1e-4, atol=1e-4)
+
+
+def test_a_version_shares_the_scratch_buffers_of_its_kernel() -> None:
+    """A product of bytes with a zero point of the run has buffers for the sums of the weight."""
+    rng = np.random.default_rng(2)
+    w = rng.integers(-127, 127, (64, 48), np.int8)
+    nodes = [
+        onnx.helper.make_node("DynamicQuantizeLinear", ["x"], ["q", "s", "z"]),
+        onnx.helper.make_node("MatMulInteger", ["q", "w", "z"], ["y"]),
+    ]
+    values = onnx.helper.make_tensor_value_info
+    graph = onnx.helper.make_graph(
+        nodes,
+        "g",
+        [values("x", onnx.TensorProto.FLOAT, ["n", 64])],
+        [values(name, kind, None) for name, kind in (("y", 6), ("q", 2), ("z", 2))],
+        [onnx.numpy_helper.from_array(w, "w")],
+    )
+    opsets = [onnx.helper.make_opsetid("", 18)]
+    model = xrelay.compile(onnx.helper.make_model(graph, opset_imports=opsets, ir_version=8), threads=1, cache=False)
+    for n in (1, 2, 7, 1, 20):
+        y, q, z = model(rng.standard_normal((n, 64), np.float32))
+        np.testing.assert_array_equal(y, (q.astype(np.int32) - int(z)) @ w.astype(np.int32))

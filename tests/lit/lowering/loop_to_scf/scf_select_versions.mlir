@@ -116,3 +116,33 @@ func.func private @unfit_n1(%x: memref<1xf32>, %m: index)
     attributes {loop.kernel, loop.dims = #relay.dims<m>, loop.version = {of = @unfit, reason = "usual", sizes = {n = 1 : i64}}} {
   func.return
 }
+
+// A version uses the scratch buffers of its kernel if they have the same types for its sizes; @more_n1 needs a longer one.
+// CHECK-LABEL: func.func private @scratch(
+// CHECK:         [[S:%.*]] = "memref.cast"(%s) : (memref<?x8xf32>) -> memref<1x8xf32>
+// CHECK-NEXT:    func.call @scratch_n1(%{{.*}}, [[S]], %t)
+// CHECK-LABEL: func.func private @scratch_n1(
+// CHECK-NOT:     memref.alloc
+// CHECK:         "test.op"(%{{.*}}, %{{.*}}) : (memref<1x8xf32>, memref<4xf32>) -> ()
+// CHECK-NOT:   @more_n1
+func.func private @scratch(%x: memref<?xf32> {loop.extents = array<i64: 0>}, %s: memref<?x8xf32> {loop.extents = array<i64: 0>},
+                           %t: memref<4xf32>, %n: index)
+    attributes {loop.kernel, loop.num_scratch = 2 : i64, loop.dims = #relay.dims<n>} {
+  func.return
+}
+func.func private @scratch_n1(%x: memref<1xf32>)
+    attributes {loop.kernel, loop.version = {of = @scratch, reason = "usual", sizes = {n = 1 : i64}}} {
+  %0 = memref.alloc() : memref<1x8xf32>
+  %1 = memref.alloc() : memref<4xf32>
+  "test.op"(%0, %1) : (memref<1x8xf32>, memref<4xf32>) -> ()
+  func.return
+}
+func.func private @more(%x: memref<?xf32> {loop.extents = array<i64: 0>}, %s: memref<?x8xf32> {loop.extents = array<i64: 0>}, %n: index)
+    attributes {loop.kernel, loop.num_scratch = 1 : i64, loop.dims = #relay.dims<n>} {
+  func.return
+}
+func.func private @more_n1(%x: memref<1xf32>)
+    attributes {loop.kernel, loop.version = {of = @more, reason = "usual", sizes = {n = 1 : i64}}} {
+  %0 = memref.alloc() : memref<2x8xf32>
+  func.return
+}
