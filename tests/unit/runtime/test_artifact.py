@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -45,7 +46,10 @@ def change_header(path: Path, edit: Any) -> None:
     length = int.from_bytes(data[:8], "little")
     header = json.loads(data[8 : 8 + length])
     edit(header)
-    places = [place for name, place in sorted(header.items()) if name.startswith("object.")]
+    rows = sorted(header.items())
+    places = [
+        place for part in ("", "version.0.", "version.1.") for name, place in rows if name.startswith(f"{part}object.")
+    ]
     begins = [[8 + length + offset for offset in place["data_offsets"]] for place in places]
     header["__metadata__"][DIGEST] = code_digest(header, [data[begin:end] for begin, end in begins])
     text = json.dumps(header).encode()
@@ -118,6 +122,45 @@ def test_weights_are_aligned_when_they_are_not(tmp_path: Path):
     odd = np.zeros(401, np.uint8)[1:].view(np.float32)
     (weight,) = weights_artifact({"w": odd}).weights
     assert address_of(weight) % 64 == 0
+
+
+@pytest.fixture
+def with_version(tmp_path: Path) -> Path:
+    model = weights_artifact({"a": np.arange(3, dtype=np.float32), "b": np.arange(4, dtype=np.float32)})
+    version = weights_artifact({"a": model.weights[0], "c": np.full(2, 7, np.float32)})
+    replace(model, versions=(version, model)).save(tmp_path / "m")
+    return tmp_path / "m"
+
+
+def test_weights_that_a_version_shares_are_stored_once(with_version: Path):
+    model = Artifact.load(with_version)
+    first, second = model.versions
+    assert first.weights[0] is model.weights[0]
+    assert first.weights[1].tolist() == [7, 7]
+    assert second.weights == model.weights
+    with with_version.open("rb") as file:
+        names = read_header(with_version, file.fileno()).tensors
+    assert [name for name in names if "weight" in name] == ["weight.0", "weight.1", "version.0.weight.1"]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("0", "a version shares weights that do not exist"),
+        ("2 -", "a version shares weights that do not exist"),
+        ("1 -", "a version shares weights that do not exist"),
+        ("- -", r"weight 'a' is float32\[3\], the file has nothing"),
+        ("", r"weight 'a' is float32\[3\], the file has nothing"),
+    ],
+)
+def test_weights_that_a_version_cannot_share(with_version: Path, text: str, message: str):
+    def edit(header: dict[str, Any]) -> None:
+        assert header["__metadata__"]["xrelay.shared.version.0"] == "0 -"
+        header["__metadata__"]["xrelay.shared.version.0"] = text
+
+    change_header(with_version, edit)
+    with pytest.raises(ArtifactError, match=message):
+        Artifact.load(with_version)
 
 
 def test_weights_must_fit_their_table():
