@@ -30,6 +30,11 @@ X = relay.var("x", shape=(8, 48))
 VALUES = np.random.default_rng(4).standard_normal((8, 48)).astype(np.float32)
 
 
+@pytest.fixture(scope="module", autouse=True)
+def remembered_kernels() -> None:
+    """Replaces the fixture of the folder: the tests observe how each kernel is lowered."""
+
+
 @pytest.fixture(autouse=True)
 def _own_registries(monkeypatch: pytest.MonkeyPatch) -> None:
     """Restores the registries after a test."""
