@@ -20,7 +20,7 @@ from xrelay.lowering.relay_to_topi.registry import implements
 FEW = 8
 """The greatest number of elements that a fold keeps: they and their indices fit in vector registers."""
 
-LANES = 16
+LANES = 8
 """The least number of neighbouring rows."""
 
 
