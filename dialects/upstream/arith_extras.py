@@ -111,7 +111,22 @@ class _Cast(IRDLOperation):
         check_same_shape(self, self.operands[0].type, self.results[0].type)
 
 
-class _Narrower(_Cast):
+class _FloatToInteger(_Cast):
+    input = operand_def(FLOATS)
+    result = result_def(INTEGERS)
+
+
+class _IntegerToFloat(_Cast):
+    input = operand_def(INTEGERS)
+    result = result_def(FLOATS)
+
+
+class _IntegerToInteger(_Cast):
+    input = operand_def(INTEGERS)
+    result = result_def(INTEGERS)
+
+
+class _Narrower(_IntegerToInteger):
     def verify_(self) -> None:
         """Checks C1 and C2."""
         super().verify_()
@@ -120,7 +135,7 @@ class _Narrower(_Cast):
             raise VerifyException(f"[{self.name} C2] {target} is not narrower than {source}")
 
 
-class _Wider(_Cast):
+class _Wider(_IntegerToInteger):
     def verify_(self) -> None:
         """Checks C1 and C2."""
         super().verify_()
@@ -129,7 +144,7 @@ class _Wider(_Cast):
             raise VerifyException(f"[{self.name} C2] {target} is not wider than {source}")
 
 
-class _IndexCast(_Cast):
+class _IndexCast(_IntegerToInteger):
     def verify_(self) -> None:
         """Checks C1 and C2."""
         super().verify_()
@@ -139,7 +154,7 @@ class _IndexCast(_Cast):
 
 
 @irdl_op_definition
-class FPToSIOp(_Cast, arith.FPToSIOp):
+class FPToSIOp(_FloatToInteger, arith.FPToSIOp):
     """Rounds floats toward zero to signed integers; out of range values are poison. C1: same shape.
 
     ```mlir
@@ -149,12 +164,10 @@ class FPToSIOp(_Cast, arith.FPToSIOp):
     """
 
     name = "arith.fptosi"
-    input = operand_def(FLOATS)
-    result = result_def(INTEGERS)
 
 
 @irdl_op_definition
-class FPToUIOp(_Cast, arith.FPToUIOp):
+class FPToUIOp(_FloatToInteger, arith.FPToUIOp):
     """Rounds floats toward zero to unsigned integers; out of range values are poison. C1: same shape.
 
     ```mlir
@@ -164,12 +177,10 @@ class FPToUIOp(_Cast, arith.FPToUIOp):
     """
 
     name = "arith.fptoui"
-    input = operand_def(FLOATS)
-    result = result_def(INTEGERS)
 
 
 @irdl_op_definition
-class SIToFPOp(_Cast, arith.SIToFPOp):
+class SIToFPOp(_IntegerToFloat, arith.SIToFPOp):
     """Converts signed integers to floats, rounded to nearest. C1: same shape.
 
     ```mlir
@@ -179,12 +190,10 @@ class SIToFPOp(_Cast, arith.SIToFPOp):
     """
 
     name = "arith.sitofp"
-    input = operand_def(INTEGERS)
-    result = result_def(FLOATS)
 
 
 @irdl_op_definition
-class UIToFPOp(_Cast, arith.UIToFPOp):
+class UIToFPOp(_IntegerToFloat, arith.UIToFPOp):
     """Converts unsigned integers to floats, rounded to nearest. C1: same shape.
 
     ```mlir
@@ -194,8 +203,6 @@ class UIToFPOp(_Cast, arith.UIToFPOp):
     """
 
     name = "arith.uitofp"
-    input = operand_def(INTEGERS)
-    result = result_def(FLOATS)
 
 
 @irdl_op_definition
@@ -209,8 +216,6 @@ class TruncIOp(_Narrower, arith.TruncIOp):
     """
 
     name = "arith.trunci"
-    input = operand_def(INTEGERS)
-    result = result_def(INTEGERS)
 
 
 @irdl_op_definition
@@ -224,8 +229,6 @@ class ExtSIOp(_Wider, arith.ExtSIOp):
     """
 
     name = "arith.extsi"
-    input = operand_def(INTEGERS)
-    result = result_def(INTEGERS)
 
 
 @irdl_op_definition
@@ -239,8 +242,6 @@ class ExtUIOp(_Wider, arith.ExtUIOp):
     """
 
     name = "arith.extui"
-    input = operand_def(INTEGERS)
-    result = result_def(INTEGERS)
 
 
 @irdl_op_definition
@@ -254,8 +255,6 @@ class IndexCastOp(_IndexCast, arith.IndexCastOp):
     """
 
     name = "arith.index_cast"
-    input = operand_def(INTEGERS)
-    result = result_def(INTEGERS)
 
 
 @irdl_op_definition
@@ -269,8 +268,6 @@ class IndexCastUIOp(_IndexCast):
     """
 
     name = "arith.index_castui"
-    input = operand_def(INTEGERS)
-    result = result_def(INTEGERS)
 
 
 @irdl_op_definition
