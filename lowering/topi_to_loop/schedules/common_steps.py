@@ -11,7 +11,7 @@ from xdsl.ir.affine import AffineConstantExpr
 from xrelay.dialects.loop import BlockOp, IterKind, LoadOp, RowOp, ValueMap
 from xrelay.dialects.loop.extents import expression_of, extents_of, in_loop_indices
 from xrelay.dialects.loop.for_op import MAX_LANES
-from xrelay.dialects.loop.schedule import Cut, DisableUnroll, Fuse, Parallelize, Reorder, Unroll, Vectorize
+from xrelay.dialects.loop.schedule import Cut, DisableUnroll, Fuse, Parallelize, Reorder, Split, Unroll, Vectorize
 from xrelay.dialects.shared.op_lists import all_ops, ops_in, ops_of
 from xrelay.dialects.upstream.arith_extras import CmpiOp
 from xrelay.errors import ScheduleError
@@ -139,7 +139,10 @@ def cut_borders(draft: ScheduleDraft, block: BlockOp, row: str) -> None:
     if why_no_lanes(draft, row, lanes) is None:
         return
     trial = ScheduleDraft(draft.kernel, draft.target)
-    if trial.attempt(borders) is None and why_no_lanes(trial, row, lanes) is None:
+    if trial.attempt(borders) is not None or why_no_lanes(trial, row, lanes) is not None:
+        return
+    # Blocks of the rest do not skip iterations beyond it, which the vectors of a longer row may have.
+    if not trial.is_longer(row, lanes) or trial.attempt(Split(row, lanes)) is None:
         draft.do(borders)
         draft.because(f"{borders.first} and {borders.last} iterations cut off {row}")
 
