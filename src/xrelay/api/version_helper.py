@@ -219,6 +219,8 @@ def _close_all() -> None:
 def _forget_all() -> None:
     for helper in list(_HELPERS):
         helper.forget_threads()
+    if _TURN.locked():  # by a thread that the child of the fork does not have
+        _TURN.release()
 
 
 atexit.register(_close_all)

@@ -556,3 +556,13 @@ def test_versions_are_loaded_once(tmp_path: Path) -> None:
     model.specialize({"n": (3, 3, 3), "m": (5, 5, 5)})
     version = Version(of(model).kept()[0], is_kept=True)
     assert version.load() is version.load()
+
+
+def test_models_of_a_forked_child_make_versions_while_the_parent_makes_one() -> None:
+    turn = version_helper._TURN  # pyright: ignore[reportPrivateUsage]
+    with turn:
+        child = os.fork()
+        if child == 0:
+            os._exit(turn.locked())
+        assert os.waitpid(child, 0)[1] == 0
+        assert turn.locked()
