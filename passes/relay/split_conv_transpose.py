@@ -19,8 +19,8 @@ After:
     %5 = relay.transpose(%4) {axes = [0, 2, 3, 1]}                                                       1x4x9x2
     %y = relay.reshape(%5) {newshape = [0, 0, -3]}                                                       1x4x18
 
-Neighbouring phases share a convolution, with the taps of all of them, if that takes fewer products: with few filters,
-whose number is rounded up to a block of channels, and if they have the same taps.
+Neighbouring phases with the same taps share a convolution if that takes fewer products: with few filters, whose number
+is rounded up to a block of channels.
 
 The pass refuses, with a remark: weights that are not constant, other layouts than NC…, integers, more than 16
 convolutions, and phases that do not use the first or last elements of the data.
@@ -132,15 +132,16 @@ class PhasedAxis:
         return {tap: place // axis.stride for tap, place in places.items() if place % axis.stride == 0}
 
     def partitions(self) -> Iterator[list[Phases]]:
-        """Yields ways to distribute the phases over convolutions: each alone, neighbours with equal taps, all."""
+        """Yields ways to distribute the phases over convolutions: each alone, or neighbours with equal taps together.
+
+        A convolution of phases with other taps would multiply data by zeros, which spreads inf and NaN.
+        """
         yield [self._together([phase]) for phase in range(self.stride)]
         runs: list[list[int]] = [[0]]
         for phase in range(1, self.stride):
             alike = sorted(self.offsets[phase].values()) == sorted(self.offsets[runs[-1][0]].values())
             runs[-1:] = [[*runs[-1], phase]] if alike else [runs[-1], [phase]]
         yield [self._together(run) for run in runs]
-        if self.dilation == 1:
-            yield [self._together(range(self.stride))]
 
     def _together(self, phases: Sequence[int]) -> Phases:
         return Phases(tuple(phases), tuple(self.offsets[phase] for phase in phases), self.dilation)

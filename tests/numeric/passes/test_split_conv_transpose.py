@@ -40,6 +40,17 @@ def test_split(case: tuple[tuple[int, ...], tuple[int, ...], dict[str, Any]]) ->
     np.testing.assert_allclose(run_relay(module, [data])[0], wanted, rtol=1e-5, atol=1e-5, strict=True)
 
 
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_infinite_elements_reach_the_same_results(
+    case: tuple[tuple[int, ...], tuple[int, ...], dict[str, Any]],
+) -> None:
+    module, data = module_of(*case), np.ones(case[0], np.float32)
+    data[(0, 0, *[1] * (data.ndim - 2))] = np.inf
+    wanted = run_relay(module, [data])[0]
+    split_conv_transpose(module)
+    np.testing.assert_array_equal(np.isfinite(run_relay(module, [data])[0]), np.isfinite(wanted), strict=True)
+
+
 def test_native() -> None:
     shape, weight = (1, 16, 5, 7), (16, 32, 3, 3)
     module = module_of(shape, weight, {"strides": (2, 2), "padding": (1, 1, 1, 1), "output_padding": (1, 1)})
