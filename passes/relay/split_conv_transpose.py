@@ -23,7 +23,7 @@ Neighbouring phases with the same taps share a convolution if that takes fewer p
 is rounded up to a block of channels.
 
 The pass refuses, with a remark: weights that are not constant, other layouts than NC…, integers, more than 16
-convolutions, and phases that do not use the first or last elements of the data.
+convolutions, and phases that have no taps or do not use the first or last elements of the data.
 """
 
 from __future__ import annotations
@@ -177,7 +177,7 @@ class SplitConvTranspose(RewritePattern):
         groups = split.groups()
         if groups is None:
             self._remarks.refused(
-                op, f"it needs more than {MOST_CONVOLUTIONS} convolutions, or phases that use only a part of the data"
+                op, f"it needs more than {MOST_CONVOLUTIONS} convolutions, or phases without taps or a part of the data"
             )
             return
         split.replace(Emitter(rewriter, op), groups)
@@ -210,14 +210,14 @@ class _Split:
         return min(found, key=lambda each: each[0])[1] if found else None
 
     def _is_possible(self, group: Group) -> bool:
-        """Whether the phases are neighbours in the order of all phases, and need no part of the data left out."""
+        """Whether the phases are neighbours in the order of all phases, have taps, and use all of the data."""
         whole = [len(phases.numbers) == axis.stride for axis, phases in zip(self._axes, group, strict=True)]
         single = [len(phases.numbers) == 1 for phases in group]
         last = len(group) - 1
         while last > 0 and whole[last]:
             last -= 1
         rows = zip(self._axes, group, strict=True)
-        is_padded = all(min(axis.padding(phases)) >= 0 for axis, phases in rows)
+        is_padded = all(min(axis.padding(phases)) >= 0 and all(phases.offsets) for axis, phases in rows)
         # A weight of several groups has the filters of a group side by side, hence one phase.
         return is_padded and all(single[:last]) and (self._groups == 1 or all(single))
 

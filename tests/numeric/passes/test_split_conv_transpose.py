@@ -14,13 +14,16 @@ from xrelay.passes.relay.split_conv_transpose import split_conv_transpose
 
 CASES: list[tuple[tuple[int, ...], tuple[int, ...], dict[str, Any]]] = [
     ((2, 3, 4), (3, 17, 3), {"strides": (2,), "padding": (1, 1), "output_padding": (1,)}),
-    ((1, 3, 4), (3, 2, 5), {"strides": (4,), "padding": (2, 0)}),
-    ((1, 3, 4), (3, 2, 1), {"strides": (3,)}),
+    ((1, 3, 4), (3, 2, 5), {"strides": (4,)}),
     ((1, 3, 4), (3, 2, 3), {"strides": (2,), "dilation": (3,), "padding": (1, 2)}),
     ((1, 3, 4, 5), (3, 17, 3, 2), {"strides": (2, 1), "padding": (1, 0, 1, 0)}),
     ((1, 4, 3, 3), (4, 3, 4, 4), {"strides": (2, 2), "padding": (1, 1, 1, 1), "groups": 2}),
     ((1, 2, 3, 3), (2, 17, 3, 2), {"strides": (3, 2), "dilation": (2, 1), "output_padding": (1, 0)}),
-    ((1, 2, 2, 3, 2), (2, 3, 3, 2, 3), {"strides": (2, 2, 3), "padding": (1, 0, 1, 1, 0, 0)}),
+    ((1, 2, 2, 3, 2), (2, 3, 3, 2, 3), {"strides": (2, 2, 3), "padding": (1, 0, 0, 1, 0, 0)}),
+]
+REFUSED: list[tuple[tuple[int, ...], tuple[int, ...], dict[str, Any]]] = [
+    ((1, 3, 4), (3, 2, 5), {"strides": (4,), "padding": (2, 0)}),
+    ((1, 3, 4), (3, 2, 1), {"strides": (3,)}),
 ]
 
 
@@ -38,6 +41,13 @@ def test_split(case: tuple[tuple[int, ...], tuple[int, ...], dict[str, Any]]) ->
     remarks = split_conv_transpose(module)
     assert [remark.applied for remark in remarks] == [True]
     np.testing.assert_allclose(run_relay(module, [data])[0], wanted, rtol=1e-5, atol=1e-5, strict=True)
+
+
+@pytest.mark.parametrize("case", REFUSED, ids=str)
+def test_phases_without_taps_and_of_a_part_of_the_data_are_refused(
+    case: tuple[tuple[int, ...], tuple[int, ...], dict[str, Any]],
+) -> None:
+    assert [remark.applied for remark in split_conv_transpose(module_of(*case))] == [False]
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)

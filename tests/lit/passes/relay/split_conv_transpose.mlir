@@ -50,7 +50,7 @@ func.func @mirrored(%x: tensor<1x1x5xf32>) -> tensor<1x1x7xf32> {
 // CHECK:         relay.nn.conv1d_transpose(%c, %{{.*}}) {{{.*}}data_layout = "NWC"
 // SAYS:          relay.nn.conv1d_transpose: its weight is not constant
 // SAYS:          relay.nn.conv1d_transpose: its elements are i8
-// SAYS:          relay.nn.conv1d_transpose: it needs more than 16 convolutions, or phases that use only a part of the data
+// SAYS:          relay.nn.conv1d_transpose: it needs more than 16 convolutions, or phases without taps or a part of the data
 // SAYS:          relay.nn.conv1d_transpose: its layouts are NWC, IOW, NWC, not NCW, IOW, NCW
 func.func @refused(%x: tensor<1x1x5xf32>, %v: tensor<1x1x2xf32>, %i: tensor<1x1x5xi8>, %c: tensor<1x5x1xf32>) -> (tensor<1x1x6xf32>, tensor<1x1x6xi8>, tensor<1x1x4xf32>, tensor<1x6x1xf32>) {
   %w = relay.constant dense<1.0> : tensor<1x1x2xf32>
