@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from math import ceil
 
 from xrelay.dialects.loop import BlockOp, IterKind, LoadOp, RowOp
-from xrelay.dialects.shared.op_lists import all_ops, ops_of
+from xrelay.dialects.shared.op_lists import all_ops
 from xrelay.lowering.topi_to_loop.schedules.kernel_view import (
     KernelView,
     ProductView,
@@ -23,6 +23,7 @@ from xrelay.lowering.topi_to_loop.schedules.kernel_view import (
     expected,
     expected_product,
     is_row,
+    loads_of,
     points,
     steps_of,
 )
@@ -134,7 +135,7 @@ def _elementwise_cost(view: KernelView, block: BlockOp) -> Cost:
     in_lanes = last is not None and not any(isinstance(op, RowOp) for op in ops) and is_row(block, last)
     lanes = min(view.lanes(block), expected(block.extents[last])) if in_lanes and last is not None else 1
     threads = busy_threads(view.target, points(block), steps)
-    moved = sum(moving(view.target, buffer_bytes(op)) for op in _loads(block))
+    moved = sum(moving(view.target, buffer_bytes(op)) for op in loads_of(block))
     return Cost.of(steps / lanes / UNITS, moved, threads=threads)
 
 
@@ -156,18 +157,18 @@ def fold_cost(view: KernelView, block: BlockOp) -> Cost:
     else:
         cycles = sums * terms * max(_step(block), SCALAR_TERM)
     threads = busy_threads(view.target, sums, sums * terms)
-    return Cost.of(cycles, sum(_swept(view.target, block, load) for load in _loads(block)), threads=threads)
+    return Cost.of(cycles, sum(_swept(view.target, block, load) for load in loads_of(block)), threads=threads)
 
 
 def _step(block: BlockOp) -> float:
     """Returns the cycles of one step of a reduction, for as many sums as there are lanes."""
     others = sum(1 for op in all_ops(block) if not isinstance(op, LoadOp))
-    return max(len(_loads(block)), others / 2) / UNITS
+    return max(len(loads_of(block)), others / 2) / UNITS
 
 
 def _row_cycles(view: KernelView, block: BlockOp, row: int, vectors: int, terms: int) -> float:
     """Returns the cycles to reduce `terms` to a vector of a row of `vectors`."""
-    step, loads = _step(block), _loads(block)
+    step, loads = _step(block), loads_of(block)
     if vectors > MAX_UNROLLED_VECTORS:
         return terms * (step + 2 / UNITS) + ROW_IN_MEMORY
     if len(loads) < 2:
@@ -185,11 +186,6 @@ def _swept(target: Target, block: BlockOp, load: LoadOp) -> float:
             break
         sweeps *= expected(extent)
     return moving(target, buffer_bytes(load), sweeps)
-
-
-def _loads(block: BlockOp) -> list[LoadOp]:
-    """Returns the loads of a block, except those of its own results."""
-    return [op for op in ops_of(block.body, LoadOp) if op.memref not in block.writes]
 
 
 def _last_loop(block: BlockOp, kind: IterKind) -> int | None:

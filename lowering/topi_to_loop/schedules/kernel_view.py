@@ -139,7 +139,7 @@ class ProductView:
 
     def factors(self) -> list[LoadOp]:
         """Returns the loads of the body, except those of the sum itself."""
-        return [op for op in ops_of(self.block.body, LoadOp) if op.memref not in self.block.writes]
+        return loads_of(self.block)
 
     @cached_property
     def factor_bytes(self) -> list[int]:
@@ -204,6 +204,11 @@ def has_remainder(expr: AffineExpr) -> bool:
 def memref_type(buffer: SSAValue) -> MemRefType:
     """Returns the type of a buffer."""
     return SSAValue.get(buffer, type=MemRefType).type
+
+
+def loads_of(block: BlockOp) -> list[LoadOp]:
+    """Returns the loads of a block, except those of its own results."""
+    return [op for op in ops_of(block.body, LoadOp) if op.memref not in block.writes]
 
 
 def element_bytes(load: LoadOp) -> int:

@@ -175,7 +175,7 @@ class Life:
     """
 
     buffer: SSAValue
-    """The buffer, or the larger buffer of which it is a subview."""
+    """The buffer, or the larger buffer that contains this subview."""
     first: int
     begin: int
     """The first use, including the subviews that replace other buffers."""

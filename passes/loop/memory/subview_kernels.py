@@ -80,7 +80,7 @@ class StridedKernels:
         self._with_versions = {version.of for version in versions if version is not None}
         self._taken = taken
         self.retargeted: set[str] = set()
-        """The kernels of which at least one call has been redirected to a copy."""
+        """The kernels with a call that has been redirected to a copy."""
 
     def accepts_strides(self, buffer: SSAValue, excluded: func.CallOp) -> bool:
         """Whether all users of a buffer, except `excluded`, are calls of kernels that can take it with strides."""

@@ -195,8 +195,7 @@ def _take(consumer: BlockOp, points: Mapping[int, int]) -> list[ForOp]:
     consumer.detach()
     for each in reversed(loops):
         each.detach()
-    own = [each for each in loops if each.index not in replaced]
-    return own
+    return [each for each in loops if each.index not in replaced]
 
 
 def _allocate_before(kernel: func.FuncOp, consumer: BlockOp, loop: ForOp) -> None:

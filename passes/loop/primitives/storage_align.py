@@ -48,12 +48,13 @@ def storage_align(kernel: func.FuncOp, step: StorageAlign) -> None:
     if DYNAMIC_INDEX in shape[step.dimension + 1 :]:
         reason = f"the distance along dimension {step.dimension} of {alloc.memref.type} is a value"
         raise refusal(step, f"block {step.block!r}", reason, "name a dimension with static extents after it")
-    if step.offset % gcd(inner, step.factor):
+    common = gcd(inner, step.factor)
+    if step.offset % common:
         reason = f"every distance along dimension {step.dimension} is a multiple of {inner}"
         raise refusal(step, f"block {step.block!r}", reason, "choose another offset")
-    padded = row
-    while (padded * inner - step.offset) % step.factor:
-        padded += 1
+    period = step.factor // common
+    # The smallest extent from `row` on whose distance is a multiple of the factor plus the offset.
+    padded = row + (step.offset // common * pow(inner // common, -1, period) - row) % period
     new = [*shape[: step.dimension + 1], padded, *shape[step.dimension + 2 :]]
     old = alloc.memref.type
     wide = memref.AllocOp(alloc.dynamic_sizes, [], buffer_type(old.element_type, new, space=old.memory_space))

@@ -1,4 +1,4 @@
-"""The work of `loop-split-conditions`: each comparison is checked once, also one that a cut of its loop decides."""
+"""The work of `loop-split-conditions`: each comparison is checked once, also if a cut of its loop decides it."""
 
 from __future__ import annotations
 
