@@ -143,7 +143,7 @@ def _composite(op: Operation) -> Composite | None:
     """The definition of `op` if it is a composite whose operand types are complete."""
     if not isinstance(op, CompositeOp) or not all(map(is_complete, op.operand_types)):
         return None
-    parts, _ = op.parts_on(op.operands)
+    parts, _ = op.decompose_on(op.operands)
     names = tuple(part.relay_name() for part in parts if isinstance(part, RelayOp))
     for part in reversed(parts):
         part.erase()

@@ -247,7 +247,7 @@ class BackwardPass:
 
     def _insert_parts(self, job: _Job, op: CompositeOp, emit: GradientBuilder) -> Sequence[Operation]:
         """Inserts the parts of `op`, passes its gradient to the last one, and returns them."""
-        parts, value = op.parts_on(op.operands)
+        parts, value = op.decompose_on(op.operands)
         for part in parts:
             emit.insert(part)
             if any(operand in self._active for operand in part.operands):

@@ -39,7 +39,7 @@ class ExpandComposite(RewritePattern):
             return
         if is_implemented(type(op)) or not self._where(op):
             return
-        parts, value = op.parts_on(op.operands)
+        parts, value = op.decompose_on(op.operands)
         emit = Emitter(rewriter, op)
         for part in parts:
             emit.insert(part)

@@ -276,7 +276,7 @@ class _Alterer:
         """
         trial = _Alterer(self.hooks, self.lanes, Remarks("relay-alter-op-layout"))
         block = Block(arg_types=op.operand_types)
-        parts, result = op.parts_on(block.args)
+        parts, result = op.decompose_on(block.args)
         block.add_ops(parts)
         for argument, operand in zip(list(block.args), op.operands, strict=True):
             known = self.versions.of(operand)

@@ -23,7 +23,7 @@ from xrelay.errors import ConstraintError
 
 
 class Expansion(Enum):
-    """The stage at which a composite op is replaced by its parts."""
+    """The stage at which a composite op is replaced by its definition."""
 
     INFERENCE = "in relay-simplify-inference, as Relay does"
     QNN = "in qnn-canonicalize-ops, as Relay does"
@@ -31,8 +31,8 @@ class Expansion(Enum):
     KERNEL = "inside its kernel"
 
 
-class Parts:
-    """The parts of a composite op, collected in order while `decompose` creates them.
+class DecompositionBuilder:
+    """Builds the ops of a composite op's definition, in order.
 
     `operands` are those of the composite op. Half-precision operands are cast to f32, and the result is rounded once,
     as for all ops with several roundings.
@@ -68,41 +68,41 @@ class CompositeOp(RelayOp):
     """Base of the ops that are defined by other relay ops.
 
     `decompose` is the definition. Lowering and, unless the class overrides `infer_type`, the type are derived from the
-    parts. The numpy reference is registered as for every op, and tests compare the parts with it.
+    definition. The numpy reference is registered as for every op, and tests compare the definition with it.
     """
 
     PATTERN = OpPatternKind.OPAQUE
 
     EXPANDS: ClassVar[Expansion | None] = None
-    """The stage at which the op is replaced by its parts; if None, the parts determine it (`expansion`)."""
+    """The stage at which the op is replaced by its parts; if None, the definition determines it (`expansion`)."""
 
     @abstractmethod
-    def decompose(self, parts: Parts) -> SSAValue:
-        """Creates the parts on `parts.operands`; returns the value that replaces the result."""
+    def decompose(self, build: DecompositionBuilder) -> SSAValue:
+        """Builds the definition on `build.operands`; returns the value that replaces the result."""
 
-    def parts_on(self, operands: Sequence[SSAValue]) -> tuple[list[Operation], SSAValue]:
+    def decompose_on(self, operands: Sequence[SSAValue]) -> tuple[list[Operation], SSAValue]:
         """Returns the ops that compute this op on `operands`, in order and in no block, and their result.
 
         Raises `ConstraintError` under the composite's name if a part rejects its operands.
         """
-        parts = Parts(operands)
+        build = DecompositionBuilder(operands)
         try:
-            value = self.decompose(parts)
+            value = self.decompose(build)
             if is_half(self._element(operands)) and _is_single(value):
-                value = parts.op("cast", value, dtype=self._element(operands))
+                value = build.op("cast", value, dtype=self._element(operands))
         except ConstraintError as error:
             message = f"part {error.message}"
             raise ConstraintError(self.name, "C0", message, help=error.help) from error
-        return parts.ops, value
+        return build.ops, value
 
     def infer_type(self, facts: Facts) -> Attribute:
-        """Returns the type of the parts' result."""
-        _, value = self.parts_on(Block(arg_types=facts.types).args)
+        """Returns the type of the definition's result."""
+        _, value = self.decompose_on(Block(arg_types=facts.types).args)
         return value.type
 
     @property
     def expansion(self) -> Expansion:
-        """The stage at which this op is replaced by its parts.
+        """The stage at which this op is replaced by its definition.
 
         An op with a pattern of its own is fused as a whole. Other ops with two non-injective parts are replaced before
         fusion, because it is better to fuse each part separately.
@@ -116,7 +116,7 @@ class CompositeOp(RelayOp):
 
     @property
     def fusion_pattern(self) -> OpPatternKind:
-        """The declared pattern, or the greatest of the parts' patterns."""
+        """The declared pattern, or the greatest pattern of the definition's ops."""
         if self.EXPANDS is not None or self._has_own_pattern:
             return self.PATTERN
         return max(self._patterns(), default=OpPatternKind.ELEM_WISE)
@@ -126,7 +126,7 @@ class CompositeOp(RelayOp):
         return self.PATTERN is not CompositeOp.PATTERN
 
     def _patterns(self) -> list[OpPatternKind]:
-        ops, _ = self.parts_on(Block(arg_types=self.operand_types).args)
+        ops, _ = self.decompose_on(Block(arg_types=self.operand_types).args)
         return [op.fusion_pattern for op in ops if isinstance(op, RelayOp)]
 
     def _element(self, operands: Sequence[SSAValue]) -> Attribute | None:

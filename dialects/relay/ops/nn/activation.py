@@ -41,7 +41,7 @@ from xrelay.dialects.relay.op_definition import (
     string_property,
 )
 from xrelay.dialects.relay.ops.tensor.elementwise import ElementwiseCompositeOp, ScalarUnaryOp
-from xrelay.dialects.relay.structure.composite import CompositeOp, Parts
+from xrelay.dialects.relay.structure.composite import CompositeOp, DecompositionBuilder
 
 
 @register_relay_op
@@ -134,15 +134,15 @@ class DropoutOp(RelayOp):
         return [build.item(of, 0)]
 
 
-def below_zero(parts: Parts, x: SSAValue, value: SSAValue) -> SSAValue:
+def below_zero(build: DecompositionBuilder, x: SSAValue, value: SSAValue) -> SSAValue:
     """Selects `value` if x is negative, else x. A selection avoids products such as 0 * infinity."""
-    return parts.op("where", parts.op("less", x, 0.0), value, x)
+    return build.op("where", build.op("less", x, 0.0), value, x)
 
 
-def exponential(parts: Parts, x: SSAValue, alpha: float) -> SSAValue:
+def exponential(build: DecompositionBuilder, x: SSAValue, alpha: float) -> SSAValue:
     """Computes `alpha * (exp(min(x, 0)) - 1)`, which does not overflow."""
-    grown = parts.op("exp", parts.op("minimum", x, 0.0))
-    return parts.op("multiply", parts.op("subtract", grown, 1.0), alpha)
+    grown = build.op("exp", build.op("minimum", x, 0.0))
+    return build.op("multiply", build.op("subtract", grown, 1.0), alpha)
 
 
 @register_relay_op
@@ -159,10 +159,10 @@ class LeakyReluOp(ElementwiseCompositeOp):
     name = "relay.nn.leaky_relu"
     alpha = float_property(0.01)
 
-    def decompose(self, parts: Parts) -> SSAValue:
+    def decompose(self, build: DecompositionBuilder) -> SSAValue:
         """A selection by sign."""
-        (x,) = parts.operands
-        return below_zero(parts, x, parts.op("multiply", x, self.alpha.value.data))
+        (x,) = build.operands
+        return below_zero(build, x, build.op("multiply", x, self.alpha.value.data))
 
     def function(self, x: Array) -> Array:
         """Selects by sign."""
@@ -190,12 +190,12 @@ class PReluOp(AlongAxisOp, CompositeOp):
 
     axis = int_property(1)
 
-    def decompose(self, parts: Parts) -> SSAValue:
+    def decompose(self, build: DecompositionBuilder) -> SSAValue:
         """A selection by sign."""
-        x, alpha = parts.operands
-        behind = parts.rank(x) - axis_index(self.axis.value.data, parts.rank(x)) - 1
-        slope = parts.op("expand_dims", alpha, axis=1, num_newaxis=behind) if behind else alpha
-        return below_zero(parts, x, parts.op("multiply", x, slope))
+        x, alpha = build.operands
+        behind = build.rank(x) - axis_index(self.axis.value.data, build.rank(x)) - 1
+        slope = build.op("expand_dims", alpha, axis=1, num_newaxis=behind) if behind else alpha
+        return below_zero(build, x, build.op("multiply", x, slope))
 
     def evaluate(self, data: Array, alpha: Array) -> Array:
         """Selects by sign in double precision."""
@@ -218,10 +218,10 @@ class EluOp(ElementwiseCompositeOp):
     name = "relay.nn.elu"
     alpha = float_property(1.0)
 
-    def decompose(self, parts: Parts) -> SSAValue:
+    def decompose(self, build: DecompositionBuilder) -> SSAValue:
         """A selection by sign."""
-        (x,) = parts.operands
-        return below_zero(parts, x, exponential(parts, x, self.alpha.value.data))
+        (x,) = build.operands
+        return below_zero(build, x, exponential(build, x, self.alpha.value.data))
 
     def function(self, x: Array) -> Array:
         """Selects by sign."""
@@ -250,13 +250,13 @@ class CeluOp(ElementwiseCompositeOp):
         facts.require(self.alpha.value.data != 0, "C2", "alpha must not be 0")
         return super().infer_type(facts)
 
-    def decompose(self, parts: Parts) -> SSAValue:
+    def decompose(self, build: DecompositionBuilder) -> SSAValue:
         """A selection by sign."""
-        (x,) = parts.operands
+        (x,) = build.operands
         alpha = self.alpha.value.data
-        below = parts.op("divide", parts.op("minimum", x, 0.0), alpha)
-        grown = parts.op("subtract", parts.op("exp", below), 1.0)
-        return below_zero(parts, x, parts.op("multiply", grown, alpha))
+        below = build.op("divide", build.op("minimum", x, 0.0), alpha)
+        grown = build.op("subtract", build.op("exp", below), 1.0)
+        return below_zero(build, x, build.op("multiply", grown, alpha))
 
     def function(self, x: Array) -> Array:
         """Selects by sign."""
@@ -279,10 +279,10 @@ class SeluOp(ElementwiseCompositeOp):
     alpha = float_property(1.6732632423543772)
     gamma = float_property(1.0507009873554805)
 
-    def decompose(self, parts: Parts) -> SSAValue:
+    def decompose(self, build: DecompositionBuilder) -> SSAValue:
         """`gamma` times the exponential linear unit."""
-        (x,) = parts.operands
-        return parts.op("multiply", parts.op("nn.elu", x, alpha=self.alpha.value.data), self.gamma.value.data)
+        (x,) = build.operands
+        return build.op("multiply", build.op("nn.elu", x, alpha=self.alpha.value.data), self.gamma.value.data)
 
     def function(self, x: Array) -> Array:
         """Selects by sign."""
@@ -303,10 +303,10 @@ class ThresholdedReluOp(ElementwiseCompositeOp):
     name = "relay.nn.thresholded_relu"
     theta = float_property(1.0)
 
-    def decompose(self, parts: Parts) -> SSAValue:
+    def decompose(self, build: DecompositionBuilder) -> SSAValue:
         """A selection."""
-        (x,) = parts.operands
-        return parts.op("where", parts.op("greater", x, self.theta.value.data), x, parts.scalar(0.0, x))
+        (x,) = build.operands
+        return build.op("where", build.op("greater", x, self.theta.value.data), x, build.scalar(0.0, x))
 
     def function(self, x: Array) -> Array:
         """Selects by comparison."""
@@ -332,14 +332,14 @@ class SoftplusOp(ElementwiseCompositeOp):
 
     name = "relay.nn.softplus"
 
-    def decompose(self, parts: Parts) -> SSAValue:
+    def decompose(self, build: DecompositionBuilder) -> SSAValue:
         """The logarithm of a sum with compensated rounding error."""
-        (x,) = parts.operands
-        u = parts.op("exp", parts.op("negative", parts.op("abs", x)))
-        w = parts.op("add", u, 1.0)
-        lost = parts.op("subtract", u, parts.op("subtract", w, 1.0))
-        logarithm = parts.op("add", parts.op("log", w), parts.op("divide", lost, w))
-        return parts.op("add", parts.op("nn.relu", x), logarithm)
+        (x,) = build.operands
+        u = build.op("exp", build.op("negative", build.op("abs", x)))
+        w = build.op("add", u, 1.0)
+        lost = build.op("subtract", u, build.op("subtract", w, 1.0))
+        logarithm = build.op("add", build.op("log", w), build.op("divide", lost, w))
+        return build.op("add", build.op("nn.relu", x), logarithm)
 
     def function(self, x: Array) -> Array:
         """Computes log(exp(0) + exp(x))."""
@@ -362,12 +362,12 @@ class MishOp(ElementwiseCompositeOp):
 
     name = "relay.nn.mish"
 
-    def decompose(self, parts: Parts) -> SSAValue:
+    def decompose(self, build: DecompositionBuilder) -> SSAValue:
         """The quotient of two polynomials of an exponential."""
-        (x,) = parts.operands
-        power = parts.op("exp", parts.op("minimum", x, 20.0))
-        above = parts.op("multiply", power, parts.op("add", power, 2.0))
-        return parts.op("multiply", x, parts.op("divide", above, parts.op("add", above, 2.0)))
+        (x,) = build.operands
+        power = build.op("exp", build.op("minimum", x, 20.0))
+        above = build.op("multiply", power, build.op("add", power, 2.0))
+        return build.op("multiply", x, build.op("divide", above, build.op("add", above, 2.0)))
 
     def function(self, x: Array) -> Array:
         """Computes the formula."""
@@ -387,10 +387,10 @@ class SoftsignOp(ElementwiseCompositeOp):
 
     name = "relay.nn.softsign"
 
-    def decompose(self, parts: Parts) -> SSAValue:
-        """The parts of the formula."""
-        (x,) = parts.operands
-        return parts.op("divide", x, parts.op("add", parts.op("abs", x), 1.0))
+    def decompose(self, build: DecompositionBuilder) -> SSAValue:
+        """Builds the formula."""
+        (x,) = build.operands
+        return build.op("divide", x, build.op("add", build.op("abs", x), 1.0))
 
     def function(self, x: Array) -> Array:
         """Computes the formula."""
@@ -412,11 +412,11 @@ class HardSigmoidOp(ElementwiseCompositeOp):
     alpha = float_property(0.2)
     beta = float_property(0.5)
 
-    def decompose(self, parts: Parts) -> SSAValue:
-        """The parts of the formula."""
-        (x,) = parts.operands
-        line = parts.op("add", parts.op("multiply", x, self.alpha.value.data), self.beta.value.data)
-        return parts.op("clip", line, a_min=0.0, a_max=1.0)
+    def decompose(self, build: DecompositionBuilder) -> SSAValue:
+        """Builds the formula."""
+        (x,) = build.operands
+        line = build.op("add", build.op("multiply", x, self.alpha.value.data), self.beta.value.data)
+        return build.op("clip", line, a_min=0.0, a_max=1.0)
 
     def function(self, x: Array) -> Array:
         """Computes the formula."""
@@ -436,10 +436,10 @@ class HardSwishOp(ElementwiseCompositeOp):
 
     name = "relay.nn.hard_swish"
 
-    def decompose(self, parts: Parts) -> SSAValue:
-        """The parts of the formula."""
-        (x,) = parts.operands
-        return parts.op("multiply", x, parts.op("nn.hard_sigmoid", x, alpha=1 / 6, beta=0.5))
+    def decompose(self, build: DecompositionBuilder) -> SSAValue:
+        """Builds the formula."""
+        (x,) = build.operands
+        return build.op("multiply", x, build.op("nn.hard_sigmoid", x, alpha=1 / 6, beta=0.5))
 
     def function(self, x: Array) -> Array:
         """Computes the formula."""
@@ -460,11 +460,11 @@ class SwishOp(ElementwiseCompositeOp):
     name = "relay.nn.swish"
     alpha = float_property(1.0)
 
-    def decompose(self, parts: Parts) -> SSAValue:
-        """The parts of the formula."""
-        (x,) = parts.operands
+    def decompose(self, build: DecompositionBuilder) -> SSAValue:
+        """Builds the formula."""
+        (x,) = build.operands
         alpha = self.alpha.value.data
-        return parts.op("multiply", x, parts.op("sigmoid", x if alpha == 1.0 else parts.op("multiply", x, alpha)))
+        return build.op("multiply", x, build.op("sigmoid", x if alpha == 1.0 else build.op("multiply", x, alpha)))
 
     def function(self, x: Array) -> Array:
         """Computes the formula."""
@@ -487,16 +487,16 @@ class GeluOp(ElementwiseCompositeOp):
 
     approximate = string_property("none")
 
-    def decompose(self, parts: Parts) -> SSAValue:
-        """The parts of the formulas."""
-        (x,) = parts.operands
+    def decompose(self, build: DecompositionBuilder) -> SSAValue:
+        """Builds the formulas."""
+        (x,) = build.operands
         if self.approximate.data == "tanh":
-            cube = parts.op("multiply", parts.op("multiply", x, x), x)
-            inner = parts.op("add", x, parts.op("multiply", cube, 0.044715))
-            bend = parts.op("tanh", parts.op("multiply", inner, math.sqrt(2 / math.pi)))
+            cube = build.op("multiply", build.op("multiply", x, x), x)
+            inner = build.op("add", x, build.op("multiply", cube, 0.044715))
+            bend = build.op("tanh", build.op("multiply", inner, math.sqrt(2 / math.pi)))
         else:
-            bend = parts.op("erf", parts.op("multiply", x, math.sqrt(0.5)))
-        return parts.op("multiply", parts.op("multiply", x, 0.5), parts.op("add", bend, 1.0))
+            bend = build.op("erf", build.op("multiply", x, math.sqrt(0.5)))
+        return build.op("multiply", build.op("multiply", x, 0.5), build.op("add", bend, 1.0))
 
     def function(self, x: Array) -> Array:
         """Computes the formulas; 1 + erf(z) as erfc(-z), to avoid cancellation for negative x."""

@@ -25,7 +25,7 @@ from xrelay.dialects.relay.op_definition import (
     string_property,
     tensor_type,
 )
-from xrelay.dialects.relay.structure.composite import CompositeOp, Parts
+from xrelay.dialects.relay.structure.composite import CompositeOp, DecompositionBuilder
 
 REDUCTIONS = ("mean", "sum", "none")
 
@@ -56,12 +56,12 @@ class EntropyOp(CompositeOp):
         facts.require_equal_shapes(own, found, "C4", "extents of predictions and targets", message)
         return tensor_type((), facts.element(0))
 
-    def decompose(self, parts: Parts) -> SSAValue:
+    def decompose(self, build: DecompositionBuilder) -> SSAValue:
         """Returns the negated sum of the products, divided by the number of rows."""
-        predictions, targets = parts.operands
-        logarithms = parts.op("log", predictions) if self.TAKES_LOGARITHM else predictions
-        products = parts.op("multiply", logarithms, targets)
-        return parts.op("negative", parts.op("mean", parts.op("sum", products, axis=(1,)), axis=(0,)))
+        predictions, targets = build.operands
+        logarithms = build.op("log", predictions) if self.TAKES_LOGARITHM else predictions
+        products = build.op("multiply", logarithms, targets)
+        return build.op("negative", build.op("mean", build.op("sum", products, axis=(1,)), axis=(0,)))
 
     def evaluate(self, predictions: Array, targets: Array) -> Array:
         """Computes the mean over rows in double precision."""
@@ -154,23 +154,23 @@ class NLLLossOp(CompositeOp):
         facts.require_equal(weights, shape[axis], "C5", "weights and classes")
         return tensor_type(targets if self.reduction.data == "none" else (), element)
 
-    def decompose(self, parts: Parts) -> SSAValue:
+    def decompose(self, build: DecompositionBuilder) -> SSAValue:
         """The elements gathered by class, with zeros for ignored targets."""
-        predictions, targets, weights = parts.operands
+        predictions, targets, weights = build.operands
         axis = class_axis(len(shape_of(predictions.type)))
-        targets = parts.op("cast", targets, dtype="int64")
-        is_used = parts.op("not_equal", targets, self.ignore_index.value.data)
-        classes = parts.op("where", is_used, targets, parts.scalar(0, targets))
-        places = parts.op("expand_dims", classes, axis=axis)
-        taken = parts.op("squeeze", parts.op("gather", predictions, places, axis=axis), axis=(axis,))
-        factors = parts.op("take", weights, classes, axis=0, mode="raise")
-        zero = parts.scalar(0, factors)
-        losses = parts.op("negative", parts.op("multiply", taken, factors))
-        losses, factors = (parts.op("where", is_used, each, zero) for each in (losses, factors))
+        targets = build.op("cast", targets, dtype="int64")
+        is_used = build.op("not_equal", targets, self.ignore_index.value.data)
+        classes = build.op("where", is_used, targets, build.scalar(0, targets))
+        places = build.op("expand_dims", classes, axis=axis)
+        taken = build.op("squeeze", build.op("gather", predictions, places, axis=axis), axis=(axis,))
+        factors = build.op("take", weights, classes, axis=0, mode="raise")
+        zero = build.scalar(0, factors)
+        losses = build.op("negative", build.op("multiply", taken, factors))
+        losses, factors = (build.op("where", is_used, each, zero) for each in (losses, factors))
         if self.reduction.data == "none":
             return losses
-        total = parts.op("sum", losses)
-        return total if self.reduction.data == "sum" else parts.op("divide", total, parts.op("sum", factors))
+        total = build.op("sum", losses)
+        return total if self.reduction.data == "sum" else build.op("divide", total, build.op("sum", factors))
 
     def evaluate(self, predictions: Array, targets: Array, weights: Array) -> Array:
         """Gathers elements by class, in double precision."""

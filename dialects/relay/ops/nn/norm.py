@@ -51,7 +51,7 @@ from xrelay.dialects.relay.op_definition import (
     shape_of,
     tensor_type,
 )
-from xrelay.dialects.relay.structure.composite import CompositeOp, Expansion, Parts
+from xrelay.dialects.relay.structure.composite import CompositeOp, DecompositionBuilder, Expansion
 
 VECTORS = ("gamma", "beta", "moving_mean", "moving_var")
 """The operands after the data, in order."""
@@ -236,10 +236,10 @@ class ScaledAlongAxisOp(CompositeOp):
         """Returns the result's type for the data, and vectors as long as the axis."""
         return data_and_vectors(self, self.axis.value.data, facts, result_type)
 
-    def along_axis(self, parts: Parts, vector: SSAValue, data: SSAValue) -> SSAValue:
+    def along_axis(self, build: DecompositionBuilder, vector: SSAValue, data: SSAValue) -> SSAValue:
         """Reshapes a vector so that it broadcasts along `axis` of `data`."""
-        behind = parts.rank(data) - axis_index(self.axis.value.data, parts.rank(data)) - 1
-        return parts.op("expand_dims", vector, axis=1, num_newaxis=behind) if behind else vector
+        behind = build.rank(data) - axis_index(self.axis.value.data, build.rank(data)) - 1
+        return build.op("expand_dims", vector, axis=1, num_newaxis=behind) if behind else vector
 
 
 class NormOp(ScaledAlongAxisOp):
@@ -258,23 +258,23 @@ class NormOp(ScaledAlongAxisOp):
         """Returns the axes over which mean and variance are computed: all except 0 and `axis`."""
         return [axis for axis in range(rank) if axis not in (0, axis_index(self.axis.value.data, rank))]
 
-    def decompose(self, parts: Parts) -> SSAValue:
+    def decompose(self, build: DecompositionBuilder) -> SSAValue:
         """Normalisation by mean and variance, followed by scale and shift."""
-        x = parts.operands[0]
-        return self.scaled(parts, self.normalised(parts, x, self.reduced_axes(parts.rank(x))))
+        x = build.operands[0]
+        return self.scaled(build, self.normalised(build, x, self.reduced_axes(build.rank(x))))
 
-    def normalised(self, parts: Parts, x: SSAValue, axes: Sequence[int]) -> SSAValue:
+    def normalised(self, build: DecompositionBuilder, x: SSAValue, axes: Sequence[int]) -> SSAValue:
         """Computes `(x - mean) / sqrt(variance + epsilon)`, with mean and variance over `axes`."""
-        centred = parts.op("subtract", x, parts.op("mean", x, axis=axes, keepdims=True))
-        variance = parts.op("mean", parts.op("multiply", centred, centred), axis=axes, keepdims=True)
-        return parts.op("multiply", centred, parts.op("rsqrt", parts.op("add", variance, self.epsilon.value.data)))
+        centred = build.op("subtract", x, build.op("mean", x, axis=axes, keepdims=True))
+        variance = build.op("mean", build.op("multiply", centred, centred), axis=axes, keepdims=True)
+        return build.op("multiply", centred, build.op("rsqrt", build.op("add", variance, self.epsilon.value.data)))
 
-    def scaled(self, parts: Parts, normal: SSAValue) -> SSAValue:
+    def scaled(self, build: DecompositionBuilder, normal: SSAValue) -> SSAValue:
         """Computes `normal * gamma + beta`, without gamma or beta if `scale` or `center` is false."""
         if self.scale.value.data:
-            normal = parts.op("multiply", normal, self.along_axis(parts, parts.operands[1], normal))
+            normal = build.op("multiply", normal, self.along_axis(build, build.operands[1], normal))
         if self.center.value.data:
-            normal = parts.op("add", normal, self.along_axis(parts, parts.operands[2], normal))
+            normal = build.op("add", normal, self.along_axis(build, build.operands[2], normal))
         return normal
 
     def evaluate(self, data: Array, gamma: Array, beta: Array) -> Array:
@@ -356,17 +356,17 @@ class GroupNormOp(NormOp):
 
     num_groups = int_property()
 
-    def decompose(self, parts: Parts) -> SSAValue:
+    def decompose(self, build: DecompositionBuilder) -> SSAValue:
         """A normalisation with the channels split into two axes and merged again."""
-        x = parts.operands[0]
-        rank, groups = parts.rank(x), self.num_groups.value.data
+        x = build.operands[0]
+        rank, groups = build.rank(x), self.num_groups.value.data
         axis = axis_index(self.axis.value.data, rank)
-        split = parts.op("reshape", x, newshape=[*[0] * axis, -4, groups, -1, -2])
-        normal = self.normalised(parts, split, [each for each in range(rank + 1) if each not in (0, axis)])
+        split = build.op("reshape", x, newshape=[*[0] * axis, -4, groups, -1, -2])
+        normal = self.normalised(build, split, [each for each in range(rank + 1) if each not in (0, axis)])
         if isinstance(shape_of(x.type)[axis], int):
-            return self.scaled(parts, parts.op("reshape", normal, newshape=[*[0] * axis, -3, -2]))
+            return self.scaled(build, build.op("reshape", normal, newshape=[*[0] * axis, -3, -2]))
         # The product of 4 groups and (n floordiv 4) channels is n, but the reshaped type does not show that.
-        return self.scaled(parts, parts.op("reshape_like", normal, x))
+        return self.scaled(build, build.op("reshape_like", normal, x))
 
     def standardised(self, data: Array, axis: int) -> Array:
         """Returns f64 data with mean 0 and variance 1 for each sample and group."""
@@ -394,12 +394,12 @@ class RMSNormOp(ScaledAlongAxisOp):
     axis = int_property(-1)
     epsilon = float_property(1e-5)
 
-    def decompose(self, parts: Parts) -> SSAValue:
+    def decompose(self, build: DecompositionBuilder) -> SSAValue:
         """A product with a factor for each vector along `axis` and with gamma."""
-        x, gamma = parts.operands
-        square = parts.op("mean", parts.op("multiply", x, x), axis=[self.axis.value.data], keepdims=True)
-        factor = parts.op("rsqrt", parts.op("add", square, self.epsilon.value.data))
-        return parts.op("multiply", parts.op("multiply", x, factor), self.along_axis(parts, gamma, x))
+        x, gamma = build.operands
+        square = build.op("mean", build.op("multiply", x, x), axis=[self.axis.value.data], keepdims=True)
+        factor = build.op("rsqrt", build.op("add", square, self.epsilon.value.data))
+        return build.op("multiply", build.op("multiply", x, factor), self.along_axis(build, gamma, x))
 
     def evaluate(self, data: Array, gamma: Array) -> Array:
         """Computes the formula in double precision."""
@@ -444,12 +444,12 @@ class L2NormalizeOp(CompositeOp):
         axes = [place for letter in letters for place in positions(layout, letter)]
         return LayoutDecision((layout,), layout, {"axis": int_array(axes)})
 
-    def decompose(self, parts: Parts) -> SSAValue:
+    def decompose(self, build: DecompositionBuilder) -> SSAValue:
         """A product with a factor for each vector along `axis`."""
-        (x,) = parts.operands
+        (x,) = build.operands
         axes = None if self.axis is None else ints(self.axis)
-        square = parts.op("sum", parts.op("multiply", x, x), axis=axes, keepdims=True)
-        return parts.op("multiply", x, parts.op("rsqrt", parts.op("maximum", square, self.eps.value.data)))
+        square = build.op("sum", build.op("multiply", x, x), axis=axes, keepdims=True)
+        return build.op("multiply", x, build.op("rsqrt", build.op("maximum", square, self.eps.value.data)))
 
     def evaluate(self, data: Array) -> Array:
         """Computes the formula in double precision."""

@@ -18,7 +18,7 @@ from xrelay.dialects.relay.op_definition import (
     register_relay_op,
 )
 from xrelay.dialects.relay.ops.tensor.fast_math import fast_exp
-from xrelay.dialects.relay.structure.composite import CompositeOp, Parts
+from xrelay.dialects.relay.structure.composite import CompositeOp, DecompositionBuilder
 
 
 class ProbabilitiesOp(AlongAxisOp):
@@ -72,13 +72,13 @@ class FastSoftmaxOp(ProbabilitiesOp, CompositeOp):
 
     name = "relay.nn.fast_softmax"
 
-    def decompose(self, parts: Parts) -> SSAValue:
+    def decompose(self, build: DecompositionBuilder) -> SSAValue:
         """Two reductions with exponentials between them."""
-        (x,) = parts.operands
+        (x,) = build.operands
         axis = (self.axis.value.data,)
-        shifted = parts.op("subtract", x, parts.op("max", x, axis=axis, keepdims=True))
-        powers = parts.op("fast_exp", shifted)
-        return parts.op("divide", powers, parts.op("sum", powers, axis=axis, keepdims=True))
+        shifted = build.op("subtract", x, build.op("max", x, axis=axis, keepdims=True))
+        powers = build.op("fast_exp", shifted)
+        return build.op("divide", powers, build.op("sum", powers, axis=axis, keepdims=True))
 
     def evaluate(self, data: Array) -> Array:
         """Computes the formula in double precision; for f64 with the exact exponential."""
@@ -103,13 +103,13 @@ class LogSoftmaxOp(AlongAxisOp, CompositeOp):
     name = "relay.nn.log_softmax"
     PATTERN = OpPatternKind.OUT_ELEM_WISE_FUSABLE
 
-    def decompose(self, parts: Parts) -> SSAValue:
+    def decompose(self, build: DecompositionBuilder) -> SSAValue:
         """Two reductions with elementwise ops between them."""
-        (x,) = parts.operands
+        (x,) = build.operands
         axis = (self.axis.value.data,)
-        shifted = parts.op("subtract", x, parts.op("max", x, axis=axis, keepdims=True))
-        total = parts.op("sum", parts.op("exp", shifted), axis=axis, keepdims=True)
-        return parts.op("subtract", shifted, parts.op("log", total))
+        shifted = build.op("subtract", x, build.op("max", x, axis=axis, keepdims=True))
+        total = build.op("sum", build.op("exp", shifted), axis=axis, keepdims=True)
+        return build.op("subtract", shifted, build.op("log", total))
 
     def evaluate(self, data: Array) -> Array:
         """Computes the formula in double precision."""

@@ -30,7 +30,7 @@ from xrelay.dialects.relay.op_definition import (
     tensor_type,
 )
 from xrelay.dialects.relay.ops.image.resize import Resize2DOp, Resize3DOp, ResizeOp
-from xrelay.dialects.relay.structure.composite import CompositeOp, Parts
+from xrelay.dialects.relay.structure.composite import CompositeOp, DecompositionBuilder
 
 
 def image_resizing(layout: str, method: str, *, align_corners: bool) -> dict[str, AttributeValue]:
@@ -111,10 +111,10 @@ class UpsamplingOp(CompositeOp):
         size = [shape[self.layout.data.index(axis)] for axis in self.AXES]
         return self.RESIZE.call(*block.args, size=cast("list[int]", size), **resizing).evaluate(data)
 
-    def decompose(self, parts: Parts) -> SSAValue:
+    def decompose(self, build: DecompositionBuilder) -> SSAValue:
         """The resizing op."""
-        (data,) = parts.operands
-        return parts.op(self.RESIZE.relay_name(), data, size=self.sizes(shape_of(data.type)), **self.resizing)
+        (data,) = build.operands
+        return build.op(self.RESIZE.relay_name(), data, size=self.sizes(shape_of(data.type)), **self.resizing)
 
 
 @register_relay_op

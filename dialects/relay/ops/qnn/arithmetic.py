@@ -42,7 +42,7 @@ from xrelay.dialects.relay.ops.qnn.op_base import (
     with_parameters,
 )
 from xrelay.dialects.relay.ops.tensor.join import ConcatenatingOp
-from xrelay.dialects.relay.structure.composite import Parts
+from xrelay.dialects.relay.structure.composite import DecompositionBuilder
 from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp
 
 
@@ -84,22 +84,26 @@ class QnnBinaryOp(QnnOp):
         decision = broadcast_layouts(layouts[:2], [shape_of(side.type) for side in (self.lhs, self.rhs)])
         return decision if isinstance(decision, LayoutRefusal) else with_parameters(decision, len(self.operands))
 
-    def decompose(self, parts: Parts) -> SSAValue:
+    def decompose(self, build: DecompositionBuilder) -> SSAValue:
         """The combined differences from the zero points, requantised."""
-        lhs, rhs, *parameters = parts.operands
+        lhs, rhs, *parameters = build.operands
         sides: list[tuple[SSAValue, SSAValue]] = []
         for data, axis, (scale, zero_point) in (
             (lhs, self.lhs_axis.value.data, parameters[:2]),
             (rhs, self.rhs_axis.value.data, parameters[2:4]),
         ):
-            distances = near_distance(parts, data, zero_point, axis)
-            sides.append((distances, along(parts, scale, parts.rank(data), axis)))
-        output_scale, output_zero_point = (number(parts, parameter) for parameter in parameters[4:])
-        whole = self.combined(parts, sides[0], sides[1], output_scale)
-        return shifted(parts, whole, output_zero_point, dtype_of(lhs))
+            distances = near_distance(build, data, zero_point, axis)
+            sides.append((distances, along(build, scale, build.rank(data), axis)))
+        output_scale, output_zero_point = (number(build, parameter) for parameter in parameters[4:])
+        whole = self.combined(build, sides[0], sides[1], output_scale)
+        return shifted(build, whole, output_zero_point, dtype_of(lhs))
 
     def combined(
-        self, parts: Parts, lhs: tuple[SSAValue, SSAValue], rhs: tuple[SSAValue, SSAValue], output_scale: SSAValue
+        self,
+        build: DecompositionBuilder,
+        lhs: tuple[SSAValue, SSAValue],
+        rhs: tuple[SSAValue, SSAValue],
+        output_scale: SSAValue,
     ) -> SSAValue:
         """Returns the result's difference from its zero point, in i64, from differences and scales of both sides."""
         raise NotImplementedError(f"{self.name} does not define how it combines its operands")
@@ -133,15 +137,19 @@ class QnnSumOp(QnnBinaryOp):
     """The same function of arrays."""
 
     def combined(
-        self, parts: Parts, lhs: tuple[SSAValue, SSAValue], rhs: tuple[SSAValue, SSAValue], output_scale: SSAValue
+        self,
+        build: DecompositionBuilder,
+        lhs: tuple[SSAValue, SSAValue],
+        rhs: tuple[SSAValue, SSAValue],
+        output_scale: SSAValue,
     ) -> SSAValue:
         """Rounds each side once."""
-        sides = [scaled(parts, distances, ratio(parts, (scale,), output_scale)) for distances, scale in (lhs, rhs)]
-        left, right, _, left_zero_point, _, right_zero_point, *_ = parts.operands
+        sides = [scaled(build, distances, ratio(build, (scale,), output_scale)) for distances, scale in (lhs, rhs)]
+        left, right, _, left_zero_point, _, right_zero_point, *_ = build.operands
         if not (fits_data(left_zero_point, left) and fits_data(right_zero_point, right)):
             # The sum of both and a zero point fits in 64 bits.
-            sides = [parts.op("clip", side, a_min=-(2.0**61), a_max=2.0**61) for side in sides]
-        return parts.op(self.OF_DISTANCES, *sides)
+            sides = [build.op("clip", side, a_min=-(2.0**61), a_max=2.0**61) for side in sides]
+        return build.op(self.OF_DISTANCES, *sides)
 
     def combined_arrays(self, lhs: tuple[Array, Array], rhs: tuple[Array, Array], output_scale: Array) -> Array:
         """Rounds each side once."""
@@ -225,12 +233,16 @@ class QnnMulOp(QnnBinaryOp):
     name = "relay.qnn.mul"
 
     def combined(
-        self, parts: Parts, lhs: tuple[SSAValue, SSAValue], rhs: tuple[SSAValue, SSAValue], output_scale: SSAValue
+        self,
+        build: DecompositionBuilder,
+        lhs: tuple[SSAValue, SSAValue],
+        rhs: tuple[SSAValue, SSAValue],
+        output_scale: SSAValue,
     ) -> SSAValue:
         """Rounds the product once."""
-        wide = (parts.op("cast", distances, dtype="int64") for distances, _ in (lhs, rhs))
-        product = parts.op("clip", parts.op("multiply", *wide), a_min=-(2.0**31), a_max=2.0**31 - 1)
-        return scaled(parts, parts.op("cast", product, dtype="int32"), ratio(parts, (lhs[1], rhs[1]), output_scale))
+        wide = (build.op("cast", distances, dtype="int64") for distances, _ in (lhs, rhs))
+        product = build.op("clip", build.op("multiply", *wide), a_min=-(2.0**31), a_max=2.0**31 - 1)
+        return scaled(build, build.op("cast", product, dtype="int32"), ratio(build, (lhs[1], rhs[1]), output_scale))
 
     def combined_arrays(self, lhs: tuple[Array, Array], rhs: tuple[Array, Array], output_scale: Array) -> Array:
         """Rounds the product once."""
@@ -301,16 +313,16 @@ class QnnConcatenateOp(ConcatenatingOp, QnnOp):
         _require_numbers(facts, [facts[4]], i32, "C7")
         return result
 
-    def decompose(self, parts: Parts) -> SSAValue:
+    def decompose(self, build: DecompositionBuilder) -> SSAValue:
         """The concatenated requantised fields, each rounded once."""
-        data, scales, zero_points = (fields_of(parts, value) for value in parts.operands[:3])
-        output_scale, output_zero_point = (number(parts, parameter) for parameter in parts.operands[3:])
+        data, scales, zero_points = (fields_of(build, value) for value in build.operands[:3])
+        output_scale, output_zero_point = (number(build, parameter) for parameter in build.operands[3:])
         joined: list[SSAValue] = []
         for each, scale, zero_point in zip(data, scales, zero_points, strict=True):
-            factor = ratio(parts, (number(parts, scale),), output_scale)
-            whole = scaled(parts, distance(parts, each, number(parts, zero_point)), factor)
-            joined.append(shifted(parts, whole, output_zero_point, dtype_of(each)))
-        return parts.op("concatenate", parts.add(TupleOp.call(*joined)), axis=self.axis.value.data)
+            factor = ratio(build, (number(build, scale),), output_scale)
+            whole = scaled(build, distance(build, each, number(build, zero_point)), factor)
+            joined.append(shifted(build, whole, output_zero_point, dtype_of(each)))
+        return build.op("concatenate", build.add(TupleOp.call(*joined)), axis=self.axis.value.data)
 
     def evaluate(
         self,
@@ -330,11 +342,11 @@ class QnnConcatenateOp(ConcatenatingOp, QnnOp):
         return np.concatenate(joined, axis=self.axis.value.data)
 
 
-def fields_of(parts: Parts, value: SSAValue) -> list[SSAValue]:
+def fields_of(build: DecompositionBuilder, value: SSAValue) -> list[SSAValue]:
     """Returns the fields of a tuple: the operands of its `relay.tuple` op if there is one, else projections."""
     if isinstance(value.owner, TupleOp):
         return list(value.owner.fields)
-    return [parts.add(TupleGetItemOp.call(value, index=index)) for index in range(len(_types_in(value.type)))]
+    return [build.add(TupleGetItemOp.call(value, index=index)) for index in range(len(_types_in(value.type)))]
 
 
 def _types_in(type: Attribute) -> Sequence[Attribute]:

@@ -37,7 +37,7 @@ from xrelay.dialects.relay.op_definition import (
 from xrelay.dialects.relay.ops.nn.conv import ConvOp, FilterOp
 from xrelay.dialects.relay.ops.nn.conv_transpose import ConvTransposeOp
 from xrelay.dialects.relay.ops.qnn.op_base import QnnOp, along, distance, number, require_one_or_each, with_parameters
-from xrelay.dialects.relay.structure.composite import Parts
+from xrelay.dialects.relay.structure.composite import DecompositionBuilder
 
 
 class QnnFilterOp(FilterOp, QnnOp):
@@ -91,13 +91,13 @@ class QnnFilterOp(FilterOp, QnnOp):
         """Keeps the original layouts unless the user requests others, which `with_layouts` checks."""
         return LayoutRefusal("no layout is requested")
 
-    def decompose(self, parts: Parts) -> SSAValue:
+    def decompose(self, build: DecompositionBuilder) -> SSAValue:
         """Returns the plain convolution of the differences from the zero points."""
-        data, weight, zero_point, weight_zero_point, *_ = parts.operands
+        data, weight, zero_point, weight_zero_point, *_ = build.operands
         axis = self.layouts[1].index("O")
-        left = distance(parts, data, number(parts, zero_point))
-        right = distance(parts, weight, along(parts, weight_zero_point, len(shape_of(weight.type)), axis))
-        return parts.add(get_relay_op(self.PLAIN).typed([left, right], self.properties))
+        left = distance(build, data, number(build, zero_point))
+        right = distance(build, weight, along(build, weight_zero_point, len(shape_of(weight.type)), axis))
+        return build.add(get_relay_op(self.PLAIN).typed([left, right], self.properties))
 
     def distances(
         self, data: Array, weight: Array, input_zero_point: Array, kernel_zero_point: Array, *scales: Array

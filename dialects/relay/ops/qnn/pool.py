@@ -25,7 +25,7 @@ from xrelay.dialects.relay.op_definition import (
 )
 from xrelay.dialects.relay.ops.nn.pool import AvgPoolOp
 from xrelay.dialects.relay.ops.qnn.op_base import QnnOp, distance, dtype_of, number, ratio, scaled, shifted
-from xrelay.dialects.relay.structure.composite import Parts
+from xrelay.dialects.relay.structure.composite import DecompositionBuilder
 
 _FEW = 1 << 10
 """The greatest window size for which f32 distinguishes all sums and means of 8-bit numbers."""
@@ -86,21 +86,21 @@ class QnnAvgPool2DOp(AvgPoolOp, QnnOp):
         """Refuses, because the layout is chosen for the equivalent plain pool."""
         return LayoutRefusal("run qnn-canonicalize-ops first")
 
-    def decompose(self, parts: Parts) -> SSAValue:
+    def decompose(self, build: DecompositionBuilder) -> SSAValue:
         """A float mean that is precise enough to identify halves."""
-        data, *parameters = parts.operands
-        scale, zero_point, output_scale, output_zero_point = (number(parts, each) for each in parameters)
+        data, *parameters = build.operands
+        scale, zero_point, output_scale, output_zero_point = (number(build, each) for each in parameters)
         limits, taps = np.iinfo(dtype_of(data)), prod(self.sizes)
         dtype = "float32" if limits.bits == 8 and taps <= _FEW else "float64"
-        near = parts.op("clip", zero_point, a_min=float(limits.min), a_max=float(limits.max))
-        distances = parts.op("cast", distance(parts, data, near), dtype=dtype)
-        mean = parts.add(get_relay_op("nn.avg_pool2d").typed([distances], self.properties))
+        near = build.op("clip", zero_point, a_min=float(limits.min), a_max=float(limits.max))
+        distances = build.op("cast", distance(build, data, near), dtype=dtype)
+        mean = build.add(get_relay_op("nn.avg_pool2d").typed([distances], self.properties))
         # A quotient with a divisor up to `taps` whose fraction is below 1/2 is further from 1/2 than this tolerance,
         # which exceeds the rounding error.
-        whole = parts.op("floor", parts.op("add", mean, 0.5 + 0.25 / taps))
-        distances = parts.op("cast", whole, dtype="int32")
+        whole = build.op("floor", build.op("add", mean, 0.5 + 0.25 / taps))
+        distances = build.op("cast", whole, dtype="int32")
         return shifted(
-            parts, scaled(parts, distances, ratio(parts, (scale,), output_scale)), output_zero_point, dtype_of(data)
+            build, scaled(build, distances, ratio(build, (scale,), output_scale)), output_zero_point, dtype_of(data)
         )
 
     def evaluate(

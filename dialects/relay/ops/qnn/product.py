@@ -31,7 +31,7 @@ from xrelay.dialects.relay.op_definition import (
 )
 from xrelay.dialects.relay.ops.nn.dense import packed_block, packed_layout
 from xrelay.dialects.relay.ops.qnn.op_base import QnnOp, along, distance, number, require_one_or_each
-from xrelay.dialects.relay.structure.composite import Parts
+from xrelay.dialects.relay.structure.composite import DecompositionBuilder
 
 _CONSTRAINTS: Constraints = {
     **scales_and_zero_points([4, 5], [2, 3]),
@@ -114,12 +114,12 @@ class QnnDenseOp(QnnDenseBase):
     name = "relay.qnn.dense"
     CONSTRAINTS = {**QnnDenseBase.CONSTRAINTS, "C6": RankOf(1, 2, 2)}
 
-    def decompose(self, parts: Parts) -> SSAValue:
+    def decompose(self, build: DecompositionBuilder) -> SSAValue:
         """The product of the differences from the zero points."""
-        data, weight, zero_point, weight_zero_point, *_ = parts.operands
-        left = distance(parts, data, number(parts, zero_point))
-        right = distance(parts, weight, along(parts, weight_zero_point, 2, 0))
-        return parts.op("nn.dense", left, right)
+        data, weight, zero_point, weight_zero_point, *_ = build.operands
+        left = distance(build, data, number(build, zero_point))
+        right = distance(build, weight, along(build, weight_zero_point, 2, 0))
+        return build.op("nn.dense", left, right)
 
 
 @register_relay_op
@@ -167,11 +167,11 @@ class QnnBatchMatmulOp(QnnOp):
         stacks = facts.broadcast_shapes((first[:-2], second[:-2]), "C8", "stacks of shapes")
         return tensor_type((*stacks, first[-2], second[-2]), i32)
 
-    def decompose(self, parts: Parts) -> SSAValue:
+    def decompose(self, build: DecompositionBuilder) -> SSAValue:
         """The product of the differences from the zero points."""
-        x, y, x_zero_point, y_zero_point, *_ = parts.operands
-        left, right = distance(parts, x, number(parts, x_zero_point)), distance(parts, y, number(parts, y_zero_point))
-        return parts.op("nn.batch_matmul", left, right)
+        x, y, x_zero_point, y_zero_point, *_ = build.operands
+        left, right = distance(build, x, number(build, x_zero_point)), distance(build, y, number(build, y_zero_point))
+        return build.op("nn.batch_matmul", left, right)
 
     def evaluate(self, x: Array, y: Array, x_zero_point: Array, y_zero_point: Array, *scales: Array) -> Array:
         """Multiplies by the transposed matrices."""
@@ -226,12 +226,12 @@ class QnnContribDensePackOp(QnnDenseBase):
 
         return to_plain(weight, self.layout, "NC")
 
-    def decompose(self, parts: Parts) -> SSAValue:
+    def decompose(self, build: DecompositionBuilder) -> SSAValue:
         """The product of the differences from the zero points; a vector of zero points is packed like the weight."""
-        data, weight, zero_point, weight_zero_point, *_ = parts.operands
+        data, weight, zero_point, weight_zero_point, *_ = build.operands
         if shape_of(weight_zero_point.type):
             one = shape_of(weight_zero_point.type) == (1,)
-            blocks = parts.op("reshape", weight_zero_point, newshape=(1, 1) if one else (-1, packed_block(self.layout)))
-            weight_zero_point = parts.op("expand_dims", blocks, axis=1)
-        left, right = distance(parts, data, number(parts, zero_point)), distance(parts, weight, weight_zero_point)
-        return parts.op("nn.contrib_dense_pack", left, right, weight_layout=self.weight_layout.data)
+            blocks = build.op("reshape", weight_zero_point, newshape=(1, 1) if one else (-1, packed_block(self.layout)))
+            weight_zero_point = build.op("expand_dims", blocks, axis=1)
+        left, right = distance(build, data, number(build, zero_point)), distance(build, weight, weight_zero_point)
+        return build.op("nn.contrib_dense_pack", left, right, weight_layout=self.weight_layout.data)

@@ -44,7 +44,7 @@ from xrelay.dialects.relay.ops.qnn.op_base import (
     scaled_in_floats,
     shifted,
 )
-from xrelay.dialects.relay.structure.composite import Parts
+from xrelay.dialects.relay.structure.composite import DecompositionBuilder
 from xrelay.dialects.shared.dtypes import element_type
 
 _FLOATS = tuple(element_type(name) for name in ("float16", "bfloat16", "float32", "float64"))
@@ -98,13 +98,13 @@ class QuantizeOp(_ConvertsElements):
     axis = int_property(-1)
     out_dtype = prop_def(default_value=i8)
 
-    def decompose(self, parts: Parts) -> SSAValue:
+    def decompose(self, build: DecompositionBuilder) -> SSAValue:
         """A quotient, rounded and shifted by the zero point."""
-        data, *parameters = parts.operands
-        rank, axis = parts.rank(data), self.axis.value.data
-        scale, zero_point = (along(parts, parameter, rank, axis) for parameter in parameters)
-        quotient = parts.op("divide", data, parts.op("cast", scale, dtype=dtype_of(data)))
-        return shifted(parts, parts.op("round", quotient), zero_point, numpy_dtype(self.out_dtype))
+        data, *parameters = build.operands
+        rank, axis = build.rank(data), self.axis.value.data
+        scale, zero_point = (along(build, parameter, rank, axis) for parameter in parameters)
+        quotient = build.op("divide", data, build.op("cast", scale, dtype=dtype_of(data)))
+        return shifted(build, build.op("round", quotient), zero_point, numpy_dtype(self.out_dtype))
 
     def evaluate(self, data: Array, output_scale: Array, output_zero_point: Array) -> Array:
         """Rounds quotients by the scale."""
@@ -146,16 +146,16 @@ class DequantizeOp(_ConvertsElements):
     axis = int_property(-1)
     out_dtype = prop_def(default_value=f32)
 
-    def decompose(self, parts: Parts) -> SSAValue:
+    def decompose(self, build: DecompositionBuilder) -> SSAValue:
         """A difference and a product."""
-        data, *parameters = parts.operands
-        rank, axis = parts.rank(data), self.axis.value.data
-        scale, zero_point = (along(parts, parameter, rank, axis) for parameter in parameters)
+        data, *parameters = build.operands
+        rank, axis = build.rank(data), self.axis.value.data
+        scale, zero_point = (along(build, parameter, rank, axis) for parameter in parameters)
         result = numpy_dtype(self.out_dtype)
         wide = "float64" if result.itemsize == 8 else "float32"
-        distances = parts.op("cast", distance(parts, data, zero_point), dtype=wide)
-        product = parts.op("multiply", distances, parts.op("cast", scale, dtype=wide))
-        return parts.op("cast", product, dtype=result)
+        distances = build.op("cast", distance(build, data, zero_point), dtype=wide)
+        product = build.op("multiply", distances, build.op("cast", scale, dtype=wide))
+        return build.op("cast", product, dtype=result)
 
     def evaluate(self, data: Array, input_scale: Array, input_zero_point: Array) -> Array:
         """Multiplies differences by the scale."""
@@ -211,20 +211,20 @@ class RequantizeOp(_ConvertsElements):
         """Accepts the string "None" for the default, as in Relay's Python."""
         return {name: None if value == "None" else value for name, value in attributes.items()}
 
-    def decompose(self, parts: Parts) -> SSAValue:
+    def decompose(self, build: DecompositionBuilder) -> SSAValue:
         """A difference times the quotient of the scales, rounded and shifted by the zero point."""
-        data, *parameters = parts.operands
-        rank, axis = parts.rank(data), self.axis.value.data
-        input_scale, input_zero_point = (along(parts, parameter, rank, axis) for parameter in parameters[:2])
-        output_scale, output_zero_point = (number(parts, parameter) for parameter in parameters[2:])
-        distances = distance(parts, data, input_zero_point)
-        factor = ratio(parts, (input_scale,), output_scale)
+        data, *parameters = build.operands
+        rank, axis = build.rank(data), self.axis.value.data
+        input_scale, input_zero_point = (along(build, parameter, rank, axis) for parameter in parameters[:2])
+        output_scale, output_zero_point = (number(build, parameter) for parameter in parameters[2:])
+        distances = distance(build, data, input_zero_point)
+        factor = ratio(build, (input_scale,), output_scale)
         away, wide = self.rounding.data == "TONEAREST", numpy_dtype(self.compute_dtype)
         if wide.kind == "i":
-            whole = scaled(parts, distances, factor, away=away)
+            whole = scaled(build, distances, factor, away=away)
         else:
-            whole = scaled_in_floats(parts, distances, factor, wide, away=away)
-        return shifted(parts, whole, output_zero_point, numpy_dtype(self.out_dtype))
+            whole = scaled_in_floats(build, distances, factor, wide, away=away)
+        return shifted(build, whole, output_zero_point, numpy_dtype(self.out_dtype))
 
     def evaluate(
         self,

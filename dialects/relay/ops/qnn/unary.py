@@ -28,7 +28,7 @@ from xrelay.dialects.relay.op_definition import (
     register_relay_op,
 )
 from xrelay.dialects.relay.ops.qnn.op_base import QnnOp, distance, dtype_of, following, number, ratio, scaled, shifted
-from xrelay.dialects.relay.structure.composite import Parts
+from xrelay.dialects.relay.structure.composite import DecompositionBuilder
 
 _ERF = np.frompyfunc(erf, 1, 1)
 
@@ -69,18 +69,18 @@ class QnnUnaryOp(QnnFunctionOp):
         """Returns the function of an f32 array, by default `ON_ARRAYS`."""
         return self.ON_ARRAYS(x)
 
-    def composed(self, parts: Parts, x: SSAValue) -> SSAValue:
+    def composed(self, build: DecompositionBuilder, x: SSAValue) -> SSAValue:
         """Computes the function of an f32 tensor, by default with the plain op."""
-        return parts.op(self.PLAIN, x)
+        return build.op(self.PLAIN, x)
 
-    def decompose(self, parts: Parts) -> SSAValue:
+    def decompose(self, build: DecompositionBuilder) -> SSAValue:
         """Dequantise, compute, quantise."""
-        x, *parameters = parts.operands
-        scale, zero_point, output_scale, output_zero_point = (number(parts, each) for each in parameters)
-        distances = parts.op("cast", distance(parts, x, zero_point), dtype="float32")
-        value = self.composed(parts, parts.op("multiply", distances, scale))
+        x, *parameters = build.operands
+        scale, zero_point, output_scale, output_zero_point = (number(build, each) for each in parameters)
+        distances = build.op("cast", distance(build, x, zero_point), dtype="float32")
+        value = self.composed(build, build.op("multiply", distances, scale))
         return shifted(
-            parts, parts.op("round", parts.op("divide", value, output_scale)), output_zero_point, dtype_of(x)
+            build, build.op("round", build.op("divide", value, output_scale)), output_zero_point, dtype_of(x)
         )
 
     def evaluate(
@@ -268,10 +268,10 @@ class QnnHardswishOp(QnnUnaryOp):
         """Evaluates the formula in its order."""
         return x * np.clip(x + np.float32(3), 0, 6) / np.float32(6)
 
-    def composed(self, parts: Parts, x: SSAValue) -> SSAValue:
+    def composed(self, build: DecompositionBuilder, x: SSAValue) -> SSAValue:
         """Evaluates the formula in its order."""
-        gate = parts.op("clip", parts.op("add", x, 3.0), a_min=0.0, a_max=6.0)
-        return parts.op("divide", parts.op("multiply", x, gate), 6.0)
+        gate = build.op("clip", build.op("add", x, 3.0), a_min=0.0, a_max=6.0)
+        return build.op("divide", build.op("multiply", x, gate), 6.0)
 
 
 @register_relay_op
@@ -304,9 +304,9 @@ class QnnSoftmaxOp(QnnUnaryOp):
         grown = np.exp(x - np.max(x, axis=axis, keepdims=True, initial=-np.inf))
         return grown / np.sum(grown, axis=axis, keepdims=True)
 
-    def composed(self, parts: Parts, x: SSAValue) -> SSAValue:
+    def composed(self, build: DecompositionBuilder, x: SSAValue) -> SSAValue:
         """Computes `nn.softmax` along the axis."""
-        return parts.op("nn.softmax", x, axis=self.axis.value.data)
+        return build.op("nn.softmax", x, axis=self.axis.value.data)
 
 
 @register_relay_op
@@ -345,15 +345,15 @@ class QnnLeakyReluOp(QnnFunctionOp):
         facts.require(isfinite(alpha), "C5", f"alpha must be a finite number, found {alpha}")
         return super().infer_type(facts)
 
-    def decompose(self, parts: Parts) -> SSAValue:
+    def decompose(self, build: DecompositionBuilder) -> SSAValue:
         """Two products, each rounded once, and a selection by sign."""
-        data, *parameters = parts.operands
-        scale, zero_point, output_scale, output_zero_point = (number(parts, each) for each in parameters)
-        distances = distance(parts, data, zero_point)
-        above = scaled(parts, distances, ratio(parts, (scale,), output_scale))
-        below = scaled(parts, distances, ratio(parts, (scale,), output_scale, self.alpha.value.data))
-        whole = parts.op("where", parts.op("less", distances, 0), below, above)
-        return shifted(parts, whole, output_zero_point, dtype_of(data))
+        data, *parameters = build.operands
+        scale, zero_point, output_scale, output_zero_point = (number(build, each) for each in parameters)
+        distances = distance(build, data, zero_point)
+        above = scaled(build, distances, ratio(build, (scale,), output_scale))
+        below = scaled(build, distances, ratio(build, (scale,), output_scale, self.alpha.value.data))
+        whole = build.op("where", build.op("less", distances, 0), below, above)
+        return shifted(build, whole, output_zero_point, dtype_of(data))
 
     def evaluate(
         self,

@@ -21,7 +21,7 @@ from xrelay.dialects.relay.op_definition import (
     register_relay_op,
 )
 from xrelay.dialects.relay.ops.tensor.elementwise import BinaryBroadcastOp, ScalarBinaryOp
-from xrelay.dialects.relay.structure.composite import CompositeOp, Parts
+from xrelay.dialects.relay.structure.composite import CompositeOp, DecompositionBuilder
 
 
 @register_relay_op
@@ -139,10 +139,10 @@ class TruncDivideOp(BinaryBroadcastOp, CompositeOp):
     name = "relay.trunc_divide"
     PATTERN = OpPatternKind.BROADCAST
 
-    def decompose(self, parts: Parts) -> SSAValue:
+    def decompose(self, build: DecompositionBuilder) -> SSAValue:
         """The quotient, truncated if it is a float."""
-        quotient = parts.op("divide", *parts.operands)
-        return quotient if isinstance(element_type_of(quotient.type), IntegerType) else parts.op("trunc", quotient)
+        quotient = build.op("divide", *build.operands)
+        return quotient if isinstance(element_type_of(quotient.type), IntegerType) else build.op("trunc", quotient)
 
     def evaluate(self, lhs: Array, rhs: Array) -> Array:
         """Truncates the quotient."""
@@ -166,9 +166,9 @@ class TruncModOp(BinaryBroadcastOp, CompositeOp):
     name = "relay.trunc_mod"
     PATTERN = OpPatternKind.BROADCAST
 
-    def decompose(self, parts: Parts) -> SSAValue:
+    def decompose(self, build: DecompositionBuilder) -> SSAValue:
         """`mod`, which truncates towards zero."""
-        return parts.op("mod", *parts.operands)
+        return build.op("mod", *build.operands)
 
     def evaluate(self, lhs: Array, rhs: Array) -> Array:
         """Returns the remainder of C's `%` and `fmod`."""

@@ -17,7 +17,7 @@ from xdsl.irdl import irdl_op_definition
 
 from xrelay.dialects.relay.op_definition import Array, element_type_of, register_relay_op
 from xrelay.dialects.relay.ops.tensor.elementwise import ElementwiseCompositeOp
-from xrelay.dialects.relay.structure.composite import Parts
+from xrelay.dialects.relay.structure.composite import DecompositionBuilder
 
 EXP_BOUND = 88.3762626647949
 """The greatest x for which `2^round(x / ln 2)` is finite in f32."""
@@ -52,24 +52,26 @@ ERF_EVEN = (
 _ERF = np.frompyfunc(math.erf, 1, 1)
 
 
-def _polynomial(parts: Parts, x: SSAValue, terms: Sequence[float]) -> SSAValue:
+def _polynomial(build: DecompositionBuilder, x: SSAValue, terms: Sequence[float]) -> SSAValue:
     """Evaluates the polynomial with the coefficients `terms`, highest power first, by Horner's rule."""
-    value = parts.op("add", parts.op("multiply", x, terms[0]), terms[1])
+    value = build.op("add", build.op("multiply", x, terms[0]), terms[1])
     for term in terms[2:]:
-        value = parts.op("add", parts.op("multiply", value, x), term)
+        value = build.op("add", build.op("multiply", value, x), term)
     return value
 
 
-def _clamped(parts: Parts, x: SSAValue, bound: float) -> SSAValue:
-    return parts.op("maximum", parts.op("minimum", x, bound), -bound)
+def _clamped(build: DecompositionBuilder, x: SSAValue, bound: float) -> SSAValue:
+    return build.op("maximum", build.op("minimum", x, bound), -bound)
 
 
-def _odd_quotient(parts: Parts, x: SSAValue, bound: float, odd: Sequence[float], even: Sequence[float]) -> SSAValue:
+def _odd_quotient(
+    build: DecompositionBuilder, x: SSAValue, bound: float, odd: Sequence[float], even: Sequence[float]
+) -> SSAValue:
     """Computes `x * odd(x²) / even(x²)`, with x clamped to ±`bound`."""
-    near = _clamped(parts, x, bound)
-    square = parts.op("multiply", near, near)
-    numerator = parts.op("multiply", near, _polynomial(parts, square, odd))
-    return parts.op("divide", numerator, _polynomial(parts, square, even))
+    near = _clamped(build, x, bound)
+    square = build.op("multiply", near, near)
+    numerator = build.op("multiply", near, _polynomial(build, square, odd))
+    return build.op("divide", numerator, _polynomial(build, square, even))
 
 
 def _is_double(value: SSAValue) -> bool:
@@ -108,21 +110,21 @@ class FastExpOp(ElementwiseCompositeOp):
 
     name = "relay.fast_exp"
 
-    def decompose(self, parts: Parts) -> SSAValue:
+    def decompose(self, build: DecompositionBuilder) -> SSAValue:
         """A polynomial times a power of two, created from its bits; for f64 the exponential."""
-        (x,) = parts.operands
+        (x,) = build.operands
         if _is_double(x):
-            return parts.op("exp", x)
-        near = _clamped(parts, x, EXP_BOUND)
-        n = parts.op("floor", parts.op("add", parts.op("multiply", near, LOG2_E), 0.5))
-        f = parts.op("subtract", near, parts.op("multiply", n, LN_2))
-        square = parts.op("multiply", f, f)
-        tail = parts.op("multiply", _polynomial(parts, f, EXP_TERMS), square)
-        mantissa = parts.op("add", parts.op("add", tail, f), 1.0)
-        biased = parts.op("cast", parts.op("add", n, 127.0), dtype="int32")
-        power = parts.op("reinterpret", parts.op("left_shift", biased, 23), dtype="float32")
+            return build.op("exp", x)
+        near = _clamped(build, x, EXP_BOUND)
+        n = build.op("floor", build.op("add", build.op("multiply", near, LOG2_E), 0.5))
+        f = build.op("subtract", near, build.op("multiply", n, LN_2))
+        square = build.op("multiply", f, f)
+        tail = build.op("multiply", _polynomial(build, f, EXP_TERMS), square)
+        mantissa = build.op("add", build.op("add", tail, f), 1.0)
+        biased = build.op("cast", build.op("add", n, 127.0), dtype="int32")
+        power = build.op("reinterpret", build.op("left_shift", biased, 23), dtype="float32")
         # Infinity and NaN propagate.
-        return parts.op("maximum", parts.op("multiply", power, mantissa), x)
+        return build.op("maximum", build.op("multiply", power, mantissa), x)
 
     def function(self, x: Array) -> Array:
         """Computes a power of two times a polynomial."""
@@ -147,10 +149,10 @@ class FastErfOp(ElementwiseCompositeOp):
 
     name = "relay.fast_erf"
 
-    def decompose(self, parts: Parts) -> SSAValue:
+    def decompose(self, build: DecompositionBuilder) -> SSAValue:
         """The quotient of polynomials; for f64 the error function."""
-        (x,) = parts.operands
-        return parts.op("erf", x) if _is_double(x) else _odd_quotient(parts, x, ERF_BOUND, ERF_ODD, ERF_EVEN)
+        (x,) = build.operands
+        return build.op("erf", x) if _is_double(x) else _odd_quotient(build, x, ERF_BOUND, ERF_ODD, ERF_EVEN)
 
     def function(self, x: Array) -> Array:
         """Computes the quotient of polynomials."""
@@ -175,10 +177,10 @@ class FastTanhOp(ElementwiseCompositeOp):
 
     name = "relay.fast_tanh"
 
-    def decompose(self, parts: Parts) -> SSAValue:
+    def decompose(self, build: DecompositionBuilder) -> SSAValue:
         """The quotient of polynomials; for f64 the hyperbolic tangent."""
-        (x,) = parts.operands
-        return parts.op("tanh", x) if _is_double(x) else _odd_quotient(parts, x, TANH_BOUND, TANH_ODD, TANH_EVEN)
+        (x,) = build.operands
+        return build.op("tanh", x) if _is_double(x) else _odd_quotient(build, x, TANH_BOUND, TANH_ODD, TANH_EVEN)
 
     def function(self, x: Array) -> Array:
         """Computes the quotient of polynomials."""

@@ -26,7 +26,7 @@ from xrelay.dialects.relay.op_definition import (
     required_ints_property,
 )
 from xrelay.dialects.relay.ops.tensor.elementwise import UnaryElementwiseOp
-from xrelay.dialects.relay.structure.composite import CompositeOp, Parts
+from xrelay.dialects.relay.structure.composite import CompositeOp, DecompositionBuilder
 
 PLACES = 31
 """The number of fractional bits of a factor with exponent 0."""
@@ -71,14 +71,14 @@ class FixedPointMultiplyOp(UnaryElementwiseOp, CompositeOp):
         )
         return super().infer_type(facts)
 
-    def decompose(self, parts: Parts) -> SSAValue:
+    def decompose(self, build: DecompositionBuilder) -> SSAValue:
         """A 64-bit product, shifted right."""
-        (x,) = parts.operands
-        product = parts.op("multiply", parts.op("cast", x, dtype="int64"), self.multiplier.value.data)
+        (x,) = build.operands
+        product = build.op("multiply", build.op("cast", x, dtype="int64"), self.multiplier.value.data)
         places = PLACES - self.shift.value.data
         if places:
-            product = parts.op("right_shift", parts.op("add", product, 1 << (places - 1)), places)
-        return saturated(parts, product, _INT32)
+            product = build.op("right_shift", build.op("add", product, 1 << (places - 1)), places)
+        return saturated(build, product, _INT32)
 
     def evaluate(self, x: Array) -> Array:
         """Shifts the 64-bit product right."""
@@ -132,22 +132,22 @@ class FixedPointMultiplyPerAxisOp(CompositeOp):
                 facts.require_equal(extent, data[axis], "C3", f"extents of operand #{index} and of axis {axis}:")
         return facts[0]
 
-    def decompose(self, parts: Parts) -> SSAValue:
+    def decompose(self, build: DecompositionBuilder) -> SSAValue:
         """A 64-bit product, shifted right, or left if the number of places is negative."""
-        x, *factors = (parts.op("cast", value, dtype="int64") for value in parts.operands)
-        m, lshift, rshift = (self._across(parts, value, parts.rank(x)) for value in factors)
-        places = parts.scalar(PLACES, m)
+        x, *factors = (build.op("cast", value, dtype="int64") for value in build.operands)
+        m, lshift, rshift = (self._across(build, value, build.rank(x)) for value in factors)
+        places = build.scalar(PLACES, m)
         if self.is_rshift_required.value.data:
-            places = parts.op("add", places, rshift)
+            places = build.op("add", places, rshift)
         if self.is_lshift_required.value.data:
-            places = parts.op("subtract", places, lshift)
-        m = parts.op("where", parts.op("greater", places, MOST_PLACES), parts.scalar(0, m), m)
+            places = build.op("subtract", places, lshift)
+        m = build.op("where", build.op("greater", places, MOST_PLACES), build.scalar(0, m), m)
         whole = cut(
-            parts, parts.op("multiply", x, m), parts.op("clip", places, a_min=0.0, a_max=float(MOST_PLACES)), away=False
+            build, build.op("multiply", x, m), build.op("clip", places, a_min=0.0, a_max=float(MOST_PLACES)), away=False
         )
-        near = parts.op("clip", whole, a_min=-(2.0**PLACES), a_max=2.0**PLACES)
-        missing = parts.op("clip", parts.op("negative", places), a_min=0.0, a_max=float(PLACES))
-        return saturated(parts, parts.op("left_shift", near, missing), _INT32)
+        near = build.op("clip", whole, a_min=-(2.0**PLACES), a_max=2.0**PLACES)
+        missing = build.op("clip", build.op("negative", places), a_min=0.0, a_max=float(PLACES))
+        return saturated(build, build.op("left_shift", near, missing), _INT32)
 
     def evaluate(self, x: Array, m: Array, lshift: Array, rshift: Array) -> Array:
         """Like `fixed_point_multiply`, with the axes of the factors moved to the front of x."""
@@ -166,31 +166,31 @@ class FixedPointMultiplyPerAxisOp(CompositeOp):
         result = fixed_point.saturated(np.where(places < 0, large, small), _INT32)
         return np.moveaxis(result, range(len(axes)), axes)
 
-    def _across(self, parts: Parts, factor: SSAValue, rank: int) -> SSAValue:
+    def _across(self, build: DecompositionBuilder, factor: SSAValue, rank: int) -> SSAValue:
         """Returns `factor` with its axes in the order and positions of those of x, so that it broadcasts."""
         axes = [axis_index(axis, rank) for axis in ints(self.axes)]
         order = sorted(range(len(axes)), key=axes.__getitem__)
-        ordered = parts.op("transpose", factor, axes=order) if order != list(range(len(axes))) else factor
+        ordered = build.op("transpose", factor, axes=order) if order != list(range(len(axes))) else factor
         for axis in range(rank - 1, min(axes, default=rank), -1):
             if axis not in axes:
-                ordered = parts.op("expand_dims", ordered, axis=sum(each < axis for each in axes))
+                ordered = build.op("expand_dims", ordered, axis=sum(each < axis for each in axes))
         return ordered
 
 
-def cut(parts: Parts, product: SSAValue, places: SSAValue, *, away: bool) -> SSAValue:
+def cut(build: DecompositionBuilder, product: SSAValue, places: SSAValue, *, away: bool) -> SSAValue:
     """Returns `product`, an i64 of 62 bits, divided by 2 to the power `places`, rounded to the nearest integer.
 
     Halves are rounded up, or `away` from zero. `places` is between 0 and 62, and broadcasts.
     """
     # For 0 places the shift by -1 yields 0.
-    half = parts.op("left_shift", parts.scalar(1, places), parts.op("subtract", places, 1))
+    half = build.op("left_shift", build.scalar(1, places), build.op("subtract", places, 1))
     if away:
-        less = parts.op("subtract", half, parts.op("minimum", places, 1))
-        half = parts.op("where", parts.op("less", product, 0), less, half)
-    return parts.op("right_shift", parts.op("add", product, half), places)
+        less = build.op("subtract", half, build.op("minimum", places, 1))
+        half = build.op("where", build.op("less", product, 0), less, half)
+    return build.op("right_shift", build.op("add", product, half), places)
 
 
-def saturated(parts: Parts, value: SSAValue, dtype: np.dtype) -> SSAValue:
+def saturated(build: DecompositionBuilder, value: SSAValue, dtype: np.dtype) -> SSAValue:
     """Returns `value`, a tensor of wider integers or integral floats, clamped and cast to an integer type."""
     limits = np.iinfo(dtype)
-    return parts.op("cast", parts.op("clip", value, a_min=float(limits.min), a_max=float(limits.max)), dtype=dtype)
+    return build.op("cast", build.op("clip", value, a_min=float(limits.min), a_max=float(limits.max)), dtype=dtype)

@@ -45,7 +45,7 @@ from xrelay.dialects.relay.op_definition import (
 )
 from xrelay.dialects.relay.ops.tensor.movement import require_broadcast
 from xrelay.dialects.relay.ops.tensor.shape import ReshapingOp
-from xrelay.dialects.relay.structure.composite import CompositeOp, Parts
+from xrelay.dialects.relay.structure.composite import CompositeOp, DecompositionBuilder
 from xrelay.errors import InterpreterError
 
 
@@ -329,13 +329,13 @@ class CollapseSumLikeOp(CompositeOp):
         lacking = len(shape) - len(target)
         return tuple(axis for axis, _ in enumerate(shape) if axis < lacking or target[axis - lacking] == 1)
 
-    def decompose(self, parts: Parts) -> SSAValue:
+    def decompose(self, build: DecompositionBuilder) -> SSAValue:
         """A sum that keeps its axes, followed by a squeeze of the axes that `collapse_type` lacks."""
-        data, like = parts.operands
+        data, like = build.operands
         shape, target = shape_of(data.type), shape_of(like.type)
         axes, lacking = self.summed_axes(shape, target), len(shape) - len(target)
-        total = parts.op("sum", data, axis=axes, keepdims=True) if axes else parts.op("copy", data)
-        return parts.op("squeeze", total, axis=tuple(range(lacking))) if lacking else total
+        total = build.op("sum", data, axis=axes, keepdims=True) if axes else build.op("copy", data)
+        return build.op("squeeze", total, axis=tuple(range(lacking))) if lacking else total
 
     def evaluate(self, data: Array, collapse_type: Array) -> Array:
         """Sums over the broadcast axes."""

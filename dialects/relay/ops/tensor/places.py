@@ -40,7 +40,7 @@ from xrelay.dialects.relay.op_definition import (
 )
 from xrelay.dialects.relay.ops.tensor.movement import MovementOp
 from xrelay.dialects.relay.ops.tensor.shape import MOST_AXES
-from xrelay.dialects.relay.structure.composite import CompositeOp, Parts
+from xrelay.dialects.relay.structure.composite import CompositeOp, DecompositionBuilder
 from xrelay.dialects.relay.structure.tuples import TupleOp, field_count
 
 
@@ -320,11 +320,11 @@ class InvertPermutationOp(CompositeOp):
         facts.require(len(facts.shape(0)) == 1, "C1", f"a permutation is a vector, found {facts[0]}")
         return facts.tensor(0)
 
-    def decompose(self, parts: Parts) -> SSAValue:
+    def decompose(self, build: DecompositionBuilder) -> SSAValue:
         """A scatter of the indices at the data."""
-        (data,) = parts.operands
-        places = parts.op("cumsum", parts.op("ones_like", data), axis=0, exclusive=True)
-        return parts.op("scatter_elements", data, data, places, axis=0)
+        (data,) = build.operands
+        places = build.op("cumsum", build.op("ones_like", data), axis=0, exclusive=True)
+        return build.op("scatter_elements", data, data, places, axis=0)
 
     def evaluate(self, data: Array) -> Array:
         """Assigns the indices at the data."""
@@ -367,21 +367,21 @@ class UnravelIndexOp(CompositeOp):
         facts.require(is_vector, "C2", message)
         return tensor_type((*extents, *own), element)
 
-    def decompose(self, parts: Parts) -> SSAValue:
+    def decompose(self, build: DecompositionBuilder) -> SSAValue:
         """Remainders and quotients by the extents, last axis first, because products of extents may overflow."""
-        data, shape = parts.operands
-        rank, count = parts.rank(data), shape_of(shape.type)[0]
-        extents = parts.op("maximum", parts.op("cast", shape, dtype=element_type_of(data.type)), 1)
-        extents = parts.op("expand_dims", extents, axis=1, num_newaxis=rank) if rank else extents
-        rest = parts.op("expand_dims", data, axis=0)
+        data, shape = build.operands
+        rank, count = build.rank(data), shape_of(shape.type)[0]
+        extents = build.op("maximum", build.op("cast", shape, dtype=element_type_of(data.type)), 1)
+        extents = build.op("expand_dims", extents, axis=1, num_newaxis=rank) if rank else extents
+        rest = build.op("expand_dims", data, axis=0)
         if not isinstance(count, int) or count == 0:
-            return parts.op("floor_mod", rest, extents)
+            return build.op("floor_mod", rest, extents)
         found: list[SSAValue] = []
         for axis in reversed(range(count)):
-            extent = parts.op("strided_slice", extents, begin=(axis,), end=(axis + 1,), axes=(0,))
-            found.append(parts.op("floor_mod", rest, extent))
-            rest = parts.op("floor_divide", rest, extent)
-        return parts.op("concatenate", parts.add(TupleOp.call(*reversed(found))), axis=0)
+            extent = build.op("strided_slice", extents, begin=(axis,), end=(axis + 1,), axes=(0,))
+            found.append(build.op("floor_mod", rest, extent))
+            rest = build.op("floor_divide", rest, extent)
+        return build.op("concatenate", build.add(TupleOp.call(*reversed(found))), axis=0)
 
     def evaluate(self, data: Array, shape: Array) -> Array:
         """Computes remainders and quotients by the extents, last axis first."""

@@ -49,7 +49,7 @@ from xrelay.dialects.relay.op_definition import (
     shape_text,
     tensor_type,
 )
-from xrelay.dialects.relay.structure.composite import CompositeOp, Parts
+from xrelay.dialects.relay.structure.composite import CompositeOp, DecompositionBuilder
 from xrelay.errors import LoweringError
 
 
@@ -374,17 +374,17 @@ class LogsumexpOp(ReduceOp, CompositeOp):
     PATTERN = CompositeOp.PATTERN
     CONSTRAINTS = {"C1": AxisOf(), "C2": FloatElements()}
 
-    def decompose(self, parts: Parts) -> SSAValue:
+    def decompose(self, build: DecompositionBuilder) -> SSAValue:
         """Returns the greatest element plus the logarithm of the sum of the exponentials of the differences to it."""
-        (x,) = parts.operands
-        axes = self.reduced_axes(parts.rank(x))
-        largest = parts.op("max", x, axis=axes, keepdims=True)
+        (x,) = build.operands
+        axes = self.reduced_axes(build.rank(x))
+        largest = build.op("max", x, axis=axes, keepdims=True)
         # Infinity minus infinity is NaN, so m is clipped to the greatest float.
         most = float(np.finfo(numpy_dtype(element_type_of(x.type))).max)
-        bounded = parts.op("clip", largest, a_min=-most, a_max=most)
-        total = parts.op("sum", parts.op("exp", parts.op("subtract", x, bounded)), axis=axes, keepdims=True)
-        result = parts.op("add", parts.op("log", total), bounded)
-        return result if self.keepdims.value.data else parts.op("squeeze", result, axis=axes)
+        bounded = build.op("clip", largest, a_min=-most, a_max=most)
+        total = build.op("sum", build.op("exp", build.op("subtract", x, bounded)), axis=axes, keepdims=True)
+        result = build.op("add", build.op("log", total), bounded)
+        return result if self.keepdims.value.data else build.op("squeeze", result, axis=axes)
 
     def evaluate(self, data: Array) -> Array:
         """Calls `np.logaddexp.reduce`, in f32 for floats of 16 bits."""
@@ -502,13 +502,13 @@ class StdOp(ReduceOp, CompositeOp):
     exclude = bool_property(False)
     unbiased = bool_property(False)
 
-    def decompose(self, parts: Parts) -> SSAValue:
+    def decompose(self, build: DecompositionBuilder) -> SSAValue:
         """The mean, the variance, and its square root."""
-        (x,) = parts.operands
-        axes, keepdims = self.reduced_axes(parts.rank(x)), bool(self.keepdims.value.data)
-        mean = parts.op("mean", x, axis=axes, keepdims=True)
+        (x,) = build.operands
+        axes, keepdims = self.reduced_axes(build.rank(x)), bool(self.keepdims.value.data)
+        mean = build.op("mean", x, axis=axes, keepdims=True)
         unbiased = bool(self.unbiased.value.data)
-        return parts.op("sqrt", parts.op("variance", x, mean, axis=axes, keepdims=keepdims, unbiased=unbiased))
+        return build.op("sqrt", build.op("variance", x, mean, axis=axes, keepdims=keepdims, unbiased=unbiased))
 
     def evaluate(self, data: Array) -> Array:
         """Calls `np.std` in double precision."""

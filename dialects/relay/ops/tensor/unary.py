@@ -25,7 +25,7 @@ from xrelay.dialects.relay.op_definition import (
     register_relay_op,
 )
 from xrelay.dialects.relay.ops.tensor.elementwise import ElementwiseCompositeOp, FloatFunctionOp, ScalarUnaryOp
-from xrelay.dialects.relay.structure.composite import Parts
+from xrelay.dialects.relay.structure.composite import DecompositionBuilder
 
 _ERF = np.frompyfunc(math.erf, 1, 1)
 
@@ -222,9 +222,9 @@ class Log2Op(ElementwiseCompositeOp):
     name = "relay.log2"
     ON_ARRAYS = np.log2
 
-    def decompose(self, parts: Parts) -> SSAValue:
+    def decompose(self, build: DecompositionBuilder) -> SSAValue:
         """A multiple of the natural logarithm."""
-        return parts.op("multiply", parts.op("log", *parts.operands), 1 / math.log(2))
+        return build.op("multiply", build.op("log", *build.operands), 1 / math.log(2))
 
 
 @register_relay_op
@@ -242,9 +242,9 @@ class Log10Op(ElementwiseCompositeOp):
     name = "relay.log10"
     ON_ARRAYS = np.log10
 
-    def decompose(self, parts: Parts) -> SSAValue:
+    def decompose(self, build: DecompositionBuilder) -> SSAValue:
         """A multiple of the natural logarithm."""
-        return parts.op("multiply", parts.op("log", *parts.operands), 1 / math.log(10))
+        return build.op("multiply", build.op("log", *build.operands), 1 / math.log(10))
 
 
 @register_relay_op

@@ -58,7 +58,7 @@ def test_the_parts_of_a_composite_compute_its_meaning(name: str) -> None:
     expanded, whole = example_module(OPERATORS[name]), example_module(OPERATORS[name])
     op = next(each for each in expanded.walk() if isinstance(each, OPERATORS[name]))
     assert isinstance(op, CompositeOp)
-    parts, value = op.parts_on(op.operands)
+    parts, value = op.decompose_on(op.operands)
     Rewriter.replace_op(op, parts, [value])
     verify_module(expanded)
     assert_same(outputs(expanded, example_inputs(expanded)), outputs(whole, example_inputs(whole)), "parts", 1e-6)
