@@ -65,7 +65,7 @@ def clip(w: IntegerWriter) -> QuantizedValue:
     require_order(data)
     op = w.op_as(ClipOp)
     low, high = op.a_min.value.data, op.a_max.value.data
-    rounded_alike = w.steps is not None and data.steps.is_like(w.steps)
+    rounded_alike = w.params is not None and data.params.is_like(w.params)
     between = any(np.isfinite(bound) and bound != 0 for bound in (low, high))
     if data.dtype != np.int32 and between and not rounded_alike:
         data = _finer(w, data, lambda distances: distances)
@@ -75,8 +75,8 @@ def clip(w: IntegerWriter) -> QuantizedValue:
 def _finer(w: IntegerWriter, data: Quantized, change: Callable[[SSAValue], SSAValue]) -> Quantized:
     """Returns `change` applied to the distances of `data`, in steps that are `REFINEMENT` times smaller."""
     finer = w.call("multiply", w.distance(data), w.constant(np.array(REFINEMENT, np.int32)))
-    scale = w.product("divide", data.steps.scale, w.constant(np.array(REFINEMENT, np.float32)))
-    return w.in_32_bits(replace(data, steps=replace(data.steps, scale=scale)), change(finer))
+    scale = w.product("divide", data.params.scale, w.constant(np.array(REFINEMENT, np.float32)))
+    return w.in_32_bits(replace(data, params=replace(data.params, scale=scale)), change(finer))
 
 
 def _bounded(w: IntegerWriter, data: Quantized, *, low: float, high: float) -> Quantized:
@@ -85,20 +85,20 @@ def _bounded(w: IntegerWriter, data: Quantized, *, low: float, high: float) -> Q
     for name, bound in (("maximum", low), ("minimum", high)):
         if np.isnan(bound):
             raise NoIntegerFormError("a bound is not a number")
-        step = _steps_of(data.steps, np.float64(bound))
+        step = _steps_of(data.params, np.float64(bound))
         step = step.reshape(-1)[0] if step.size and (step == step.reshape(-1)[0]).all() else step
         if not (step == (limits.min if name == "maximum" else limits.max)).all():
-            along = w.along(w.constant(np.asarray(step, data.dtype)), data.rank, data.steps.axis)
+            along = w.along(w.constant(np.asarray(step, data.dtype)), data.rank, data.params.axis)
             value = w.call(name, value, along)
     return replace(data, value=value)
 
 
-def _steps_of(steps: QuantParameters, number: Array | np.float64) -> Array:
+def _steps_of(params: QuantParameters, number: Array | np.float64) -> Array:
     """The integers that represent constant numbers, which broadcast with the scale; saturated."""
-    scale, zero_point = known_array(steps.scale), known_array(steps.zero_point)
+    scale, zero_point = known_array(params.scale), known_array(params.zero_point)
     if scale is None or zero_point is None:
         raise NoIntegerFormError("its scale and zero point are not constants")
-    limits = np.iinfo(numpy_dtype(steps.dtype))
+    limits = np.iinfo(numpy_dtype(params.dtype))
     return np.clip(np.round(number / scale.astype(np.float64)) + zero_point, limits.min, limits.max)
 
 
@@ -117,8 +117,8 @@ def function(w: IntegerWriter) -> QuantizedValue:
 def avg_pool2d(w: IntegerWriter) -> QuantizedValue:
     """The quantised operator, which rounds to steps of the operand; `mean_pool` if the result has smaller steps."""
     data = w.single(0)
-    own, goal = (known_array(steps.scale) for steps in (data.steps, w.goal()))
-    if own is None or goal is None or not (np.abs(own) <= np.abs(goal)).all():
+    own, wanted = (known_array(params.scale) for params in (data.params, w.result_params()))
+    if own is None or wanted is None or not (np.abs(own) <= np.abs(wanted)).all():
         return mean_pool(w)
     return _into_goal(w, "qnn.avg_pool2d", layout=str(w.op_as(AvgPool2DOp).layouts[0]))
 
@@ -162,11 +162,11 @@ def resize(w: IntegerWriter) -> QuantizedValue:
 
 def _into_goal(w: IntegerWriter, name: str, **attributes: str) -> Quantized:
     """Builds the operator `name`, whose operands are a tensor, its scale and zero point, and those of the result."""
-    data, goal = w.single(0), w.goal()
-    if data.steps.dtype != goal.dtype:
+    data, params = w.single(0), w.result_params()
+    if data.params.dtype != params.dtype:
         raise NoIntegerFormError(f"the operand is {data.dtype}, the result is quantised to another type")
-    parameters = (data.steps.scale, data.steps.zero_point, goal.scale, goal.zero_point)
-    return Quantized(w.like(name, data.value, *parameters, **attributes), goal)
+    parameters = (data.params.scale, data.params.zero_point, params.scale, params.zero_point)
+    return Quantized(w.like(name, data.value, *parameters, **attributes), params)
 
 
 @integer_rule("negative", result=Result.OWN)
@@ -207,8 +207,8 @@ def global_avg_pool(w: IntegerWriter) -> QuantizedValue:
 
 def _shared_out(w: IntegerWriter, total: Quantized, count: int) -> Quantized:
     """Returns the mean: the sum `total` of `count` numbers with its scale divided by `count`."""
-    scale = w.product("divide", total.steps.scale, w.constant(np.array(count, np.float32)))
-    return replace(total, steps=replace(total.steps, scale=scale))
+    scale = w.product("divide", total.params.scale, w.constant(np.array(count, np.float32)))
+    return replace(total, params=replace(total.params, scale=scale))
 
 
 def _count(data: SSAValue, result: SSAValue) -> int:
@@ -221,7 +221,7 @@ def _count(data: SSAValue, result: SSAValue) -> int:
     return max(known[0] // known[1], 1)
 
 
-# --- movement and selection: the result has the steps of the operand ------------------------------------------------
+# --- movement and selection: the result has the parameters of the operand -------------------------------------------
 
 _ON_STEP = 1e-3
 """The tolerance within which a number counts as a step, as a fraction of the step."""
@@ -266,10 +266,10 @@ def transpose(w: IntegerWriter) -> QuantizedValue:
     """The op itself; scales along an axis follow the axis."""
     data = w.tensor(0)
     value = w.again(data.value)
-    if data.steps.is_single:
+    if data.params.is_single:
         return replace(data, value=value)
-    axis = w.op_as(TransposeOp).permutation(data.rank).index(data.steps.axis)
-    return Quantized(value, replace(data.steps, axis=axis))
+    axis = w.op_as(TransposeOp).permutation(data.rank).index(data.params.axis)
+    return Quantized(value, replace(data.params, axis=axis))
 
 
 @integer_rule("split", result=Result.KEPT)
@@ -303,25 +303,25 @@ def pad(w: IntegerWriter) -> QuantizedValue:
     data = w.single(0)
     number = np.zeros(())
     if w.op_as(PadOp).pad_mode.data == "constant":
-        number = step_of(w.op.operands[1], data.steps)
+        number = step_of(w.op.operands[1], data.params)
     return replace(data, value=w.again(data.value, w.constant(number.astype(data.dtype))))
 
 
 def require_order(data: Quantized) -> None:
     """Requires that a greater integer represents a greater number."""
-    scale = known_array(data.steps.scale)
+    scale = known_array(data.params.scale)
     if scale is None or not (scale > 0).all():
         raise NoIntegerFormError("its scales may not be positive")
 
 
-def step_of(value: SSAValue, steps: QuantParameters) -> Array:
-    """Returns the integer that represents a constant number in `steps`, which are one known scale and zero point."""
-    number, scale, zero_point = float_constant(value), known_array(steps.scale), known_array(steps.zero_point)
+def step_of(value: SSAValue, params: QuantParameters) -> Array:
+    """Returns the integer that represents a constant number with `params`, which are one known scale and zero point."""
+    number, scale, zero_point = float_constant(value), known_array(params.scale), known_array(params.zero_point)
     if number is None or number.size != 1 or scale is None or zero_point is None:
         raise NoIntegerFormError("a float operand, or a scale or zero point, is not a constant")
     with np.errstate(divide="ignore", invalid="ignore"):
         quotient = number.reshape(()).astype(np.float64) / scale.reshape(()).astype(np.float64)
-    step, limits = np.round(quotient) + zero_point.reshape(()), np.iinfo(numpy_dtype(steps.dtype))
+    step, limits = np.round(quotient) + zero_point.reshape(()), np.iinfo(numpy_dtype(params.dtype))
     if not abs(np.round(quotient) - quotient) <= _ON_STEP or not limits.min <= step <= limits.max:
         raise NoIntegerFormError(f"{float(number.reshape(())):g} is not representable in the operand's scale")
     return np.asarray(step)

@@ -94,7 +94,7 @@ class IntegerRegions:
         quantized_values: dict[SSAValue, QuantizedValue] = {}
         for op in self._ops():
             if isinstance(op, DequantizeOp):
-                quantized_values[op.result] = Quantized(op.operands[0], steps_of(op))
+                quantized_values[op.result] = Quantized(op.operands[0], params_of(op))
                 continue
             rule = self._rules.get(op.relay_name())
             if rule is None or not any(operand in quantized_values for operand in op.operands):
@@ -124,24 +124,24 @@ class IntegerRegions:
         for op in ops:
             result = op.results[0]
             if isinstance(op, DequantizeOp):
-                forms[result, None] = _Form(Quantized(op.operands[0], steps_of(op)), op)
+                forms[result, None] = _Form(Quantized(op.operands[0], params_of(op)), op)
                 continue
             rule = self._rules.get(op.relay_name())
-            for goal in requested.get(result, {}) if rule is not None else ():
+            for params in requested.get(result, {}) if rule is not None else ():
                 if rule is not None:
-                    forms[result, goal] = self._form_of(op, rule, goal, known, forms)
+                    forms[result, params] = self._form_of(op, rule, params, known, forms)
         return forms
 
     def _form_of(
         self,
         op: RelayOp,
         rule: Rule,
-        goal: QuantParameters | None,
+        params: QuantParameters | None,
         known: Representable,
         forms: dict[tuple[SSAValue, QuantParameters | None], _Form | Refusal],
     ) -> _Form | Refusal:
-        """The form of the result of `op` for a goal, built from the forms of its operands."""
-        passed = goal if rule.result in (Result.KEPT, Result.SHARED) else None
+        """The form of the result of `op` with these parameters, built from the forms of its operands."""
+        passed = params if rule.result in (Result.KEPT, Result.SHARED) else None
         reads: list[_Form] = []
         found: list[QuantizedValue | None] = []
         for operand in list(op.operands)[: rule.data_of(op)]:
@@ -153,7 +153,7 @@ class IntegerRegions:
                 return form if form is not None else _too_many(op)
             reads.append(form)
             found.append(form.quantized)
-        return _written(op, rule, found, goal, reads, rounds_constants=self._rounds_constants)
+        return _written(op, rule, found, params, reads, rounds_constants=self._rounds_constants)
 
     def _refuse(self, op: QuantizeOp, refusal: Refusal, *, hard_fail: bool) -> None:
         """Records, or raises, the reason why a region stays in floats."""
@@ -170,7 +170,7 @@ def _written(
     op: RelayOp,
     rule: Rule,
     found: Sequence[QuantizedValue | None],
-    goal: QuantParameters | None,
+    params: QuantParameters | None,
     reads: Sequence[_Form] = (),
     *,
     rounds_constants: bool = False,
@@ -178,7 +178,7 @@ def _written(
     """Returns the form that a rule builds, or a refusal."""
     if any(map(_is_whole, leaf_types(op.result_types))):
         return Refusal(f"{op.name}: its result is already integer")
-    writer = IntegerWriter(op, found, goal, rounds_constants=rounds_constants or goal is not None)
+    writer = IntegerWriter(op, found, params, rounds_constants=rounds_constants or params is not None)
     try:
         return _Form(rule.write(writer), op, writer.ops, reads)
     except (NoIntegerFormError, ConstraintError) as error:
@@ -207,25 +207,25 @@ def _quantized_by(
 
     A form without ops of its own may be the result of another quantisation; `replacements` has its replacement.
     """
-    data, goal = op.operands[0], steps_of(op)
+    data, params = op.operands[0], params_of(op)
     refusal = known.refusal(data)
     if refusal is not None:
         return refusal
-    form = forms.get(known.form_of(data, goal))
+    form = forms.get(known.form_of(data, params))
     if not isinstance(form, _Form):
         return form if form is not None else _too_many(op)
     if not isinstance(form.quantized, Quantized):
         return Refusal(f"{op.name} quantises a tuple")
-    if not goal.is_finite:
+    if not params.is_finite:
         return Refusal(f"{op.name} has a scale that is not a finite number")
-    if not goal.holds_zero_point:
+    if not params.holds_zero_point:
         return Refusal(f"{op.name} has a zero point out of range of its integers")
-    if not goal.is_single and not form.quantized.steps.is_like(goal):
-        return Refusal(f"the result has one scale per index of axis {goal.axis}")
+    if not params.is_single and not form.quantized.params.is_like(params):
+        return Refusal(f"the result has one scale per index of axis {params.axis}")
     _insert_form(form)
     quantized = replace(form.quantized, value=replacements.of(form.quantized.value))
-    writer = IntegerWriter(op, (quantized,), goal)
-    value = writer.in_steps(quantized, goal)
+    writer = IntegerWriter(op, (quantized,), params)
+    value = writer.requantize(quantized, params)
     emit = Emitter(PatternRewriter(op), op)
     for made in writer.ops:
         emit.insert(made)
@@ -256,11 +256,11 @@ def _look_up_function(op: QuantizeOp) -> SSAValue | None:
 
 def _dequantized(op: RelayOp, quantized: Quantized) -> SSAValue:
     """The dequantised integers, in the element type of the result of `op`."""
-    type, steps = op.results[0].type, quantized.steps
+    type, params = op.results[0].type, quantized.params
     emit = Emitter(PatternRewriter(op), op)
     dtype = type.element_type if isinstance(type, TensorType) else None
-    axis = -1 if steps.is_single else steps.axis
-    return emit.call(DequantizeOp, quantized.value, steps.scale, steps.zero_point, axis=axis, out_dtype=dtype)
+    axis = -1 if params.is_single else params.axis
+    return emit.call(DequantizeOp, quantized.value, params.scale, params.zero_point, axis=axis, out_dtype=dtype)
 
 
 def _erase_unused_forms(forms: Sequence[_Form | Refusal]) -> None:
@@ -289,7 +289,7 @@ class Representable:
     """The result of the forward analysis."""
 
     found: dict[SSAValue, Refusal | bool] = field(default_factory=dict[SSAValue, Refusal | bool])
-    """For each value that depends on a dequantisation: a refusal, or whether a later quantisation sets its steps."""
+    """For each value that depends on a dequantisation: a refusal, or whether a later quantisation sets its scale."""
 
     def refusal(self, value: SSAValue) -> Refusal | None:
         """Returns the reason why integers cannot represent `value`; `None` if they can, or if it is not reached."""
@@ -301,12 +301,12 @@ class Representable:
         return isinstance(self.found.get(value), bool)
 
     def is_open(self, value: SSAValue) -> bool:
-        """Returns whether a later quantisation determines the steps of `value`."""
+        """Returns whether a later quantisation determines the parameters of `value`."""
         return self.found.get(value) is True
 
-    def form_of(self, value: SSAValue, goal: QuantParameters | None) -> tuple[SSAValue, QuantParameters | None]:
-        """Returns the key of the form of `value` that an op with this goal reads."""
-        return value, goal if self.is_open(value) else None
+    def form_of(self, value: SSAValue, params: QuantParameters | None) -> tuple[SSAValue, QuantParameters | None]:
+        """Returns the key of the form of `value` that an op with these result parameters reads."""
+        return value, params if self.is_open(value) else None
 
 
 def find_representable(ops: Sequence[RelayOp], rules: Mapping[str, Rule]) -> Representable:
@@ -315,7 +315,7 @@ def find_representable(ops: Sequence[RelayOp], rules: Mapping[str, Rule]) -> Rep
     for op in ops:
         if isinstance(op, DequantizeOp):
             if all(map(is_complete, op.operand_types)):
-                finite = steps_of(op).is_finite
+                finite = params_of(op).is_finite
                 known.found[op.result] = False if finite else Refusal(f"{op.name} has a scale that is not finite")
         elif not isinstance(op, QuantizeOp) and any(operand in known.found for operand in op.operands):
             known.found[op.results[0]] = _analyse(op, rules.get(op.relay_name()), known)
@@ -345,31 +345,31 @@ def _analyse(op: RelayOp, rule: Rule | None, known: Representable) -> Refusal | 
 def find_requested(
     ops: Sequence[RelayOp], rules: Mapping[str, Rule], known: Representable
 ) -> dict[SSAValue, dict[QuantParameters | None, None]]:
-    """Returns the steps that are requested of each value (`None` for its own), by a backward analysis."""
+    """Returns the parameters that are requested of each value (`None` for its own), by a backward analysis."""
     requested: dict[SSAValue, dict[QuantParameters | None, None]] = {}
 
-    def request(value: SSAValue, goal: QuantParameters | None) -> None:
-        key, wanted = known.form_of(value, goal)
+    def request(value: SSAValue, params: QuantParameters | None) -> None:
+        key, wanted = known.form_of(value, params)
         own = requested.setdefault(key, {})
         if len(own) < MOST_GOALS:
             own.setdefault(wanted)
 
     for op in reversed(ops):
         if isinstance(op, QuantizeOp) and known.is_reached(op.operands[0]):
-            request(op.operands[0], steps_of(op))
+            request(op.operands[0], params_of(op))
         rule = rules.get(op.relay_name())
         if rule is None or not known.is_reached(op.results[0]):
             continue
         keeps = rule.result in (Result.KEPT, Result.SHARED)
-        for goal in requested.get(op.results[0], {}):
+        for params in requested.get(op.results[0], {}):
             for operand in list(op.operands)[: rule.data_of(op)]:
                 if known.is_reached(operand):
-                    request(operand, goal if keeps else None)
+                    request(operand, params if keeps else None)
     return requested
 
 
-def steps_of(op: QuantizeOp | DequantizeOp) -> QuantParameters:
-    """Returns the steps that an op quantises to, or dequantises from."""
+def params_of(op: QuantizeOp | DequantizeOp) -> QuantParameters:
+    """Returns the parameters that an op quantises to, or dequantises from."""
     data, scale, zero_point = op.operands
     rank = len(shape_of(data.type))
     integers = op.result if isinstance(op, QuantizeOp) else data

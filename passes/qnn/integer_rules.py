@@ -12,8 +12,8 @@ Such a rule is called for an op as soon as one of its operands is quantised; the
 to check them itself. If it raises, the op stays in floats. An optional rule applies only if the pass's option names the
 op. `relay.op.register_fake_quantization_to_integer` accepts Relay's form.
 
-A `Quantized` represents the floats `scale * (value - zero_point)`. Its quantisation parameters, called its *steps*, are
-the scale, the zero point and the integer type. An `IntegerWriter` builds the integer form of one op; the new ops are in
+A `Quantized` represents the floats `scale * (value - zero_point)`. Its quantisation parameters, `params`, are the
+scale, the zero point and the integer type. An `IntegerWriter` builds the integer form of one op; the new ops are in
 no block until they are inserted.
 """
 
@@ -101,12 +101,12 @@ class Quantized:
     """Integers that represent the numbers of a float tensor."""
 
     value: SSAValue
-    steps: QuantParameters
+    params: QuantParameters
 
     @property
     def dtype(self) -> np.dtype:
         """The dtype of the integers."""
-        return numpy_dtype(self.steps.dtype)
+        return numpy_dtype(self.params.dtype)
 
     @property
     def rank(self) -> int:
@@ -118,7 +118,7 @@ class Quantized:
         """The greatest distance of an integer from its zero point."""
         limits = np.iinfo(self.dtype)
         low, high = float(limits.min), float(limits.max)
-        known = known_array(self.steps.zero_point)
+        known = known_array(self.params.zero_point)
         if known is None:
             return high - low
         zero_points = np.clip(known.astype(np.float64), low, high)
@@ -132,7 +132,7 @@ QuantizedValue: TypeAlias = Quantized | tuple[Quantized, ...]
 class IntegerWriter:
     """Builds the integer form of `op`: `operands` are the quantised operands, `None` for float ones.
 
-    `steps` are those to which the result is rounded afterwards, if known. `rounds_constants` permits rounding a
+    `params` are those to which the result is rounded afterwards, if known. `rounds_constants` permits rounding a
     constant summand to the steps of the other summand. `ops` collects the new ops.
     """
 
@@ -140,11 +140,11 @@ class IntegerWriter:
         self,
         op: RelayOp,
         operands: Sequence[QuantizedValue | None],
-        steps: QuantParameters | None,
+        params: QuantParameters | None,
         *,
         rounds_constants: bool = False,
     ):
-        self.op, self.operands, self.steps, self.rounds_constants = op, operands, steps, rounds_constants
+        self.op, self.operands, self.params, self.rounds_constants = op, operands, params, rounds_constants
         self.ops: list[Operation] = []
 
     def op_as(self, kind: type[OpT]) -> OpT:
@@ -197,28 +197,28 @@ class IntegerWriter:
     def single(self, index: int) -> Quantized:
         """Returns quantised operand `index`, which must have one scale and one zero point."""
         found = self.tensor(index)
-        if not found.steps.is_single:
-            raise NoIntegerFormError(f"operand #{index} has one scale per index of axis {found.steps.axis}")
+        if not found.params.is_single:
+            raise NoIntegerFormError(f"operand #{index} has one scale per index of axis {found.params.axis}")
         return found
 
-    def goal(self) -> QuantParameters:
-        """Returns the steps of the result, which must be one known scale and zero point, as new constants."""
-        steps = self.steps
-        if steps is None:
+    def result_params(self) -> QuantParameters:
+        """Returns the parameters of the result, which must be one known scale and zero point, as new constants."""
+        params = self.params
+        if params is None:
             raise NoIntegerFormError("it rounds, and no later op determines scale and zero point")
-        scale, zero_point = known_array(steps.scale), known_array(steps.zero_point)
-        if scale is None or zero_point is None or not steps.is_single:
+        scale, zero_point = known_array(params.scale), known_array(params.zero_point)
+        if scale is None or zero_point is None or not params.is_single:
             raise NoIntegerFormError("it rounds, and the result does not have one constant scale and zero point")
-        return QuantParameters(self.constant(scale.reshape(())), self.constant(zero_point.reshape(())), steps.dtype, 0)
+        return QuantParameters(self.constant(scale.reshape(())), self.constant(zero_point.reshape(())), params.dtype, 0)
 
-    def in_steps(self, data: Quantized, goal: QuantParameters) -> SSAValue:
-        """Returns the integers of `data` in other steps, which have one scale and zero point."""
-        if data.steps.is_like(goal):
+    def requantize(self, data: Quantized, params: QuantParameters) -> SSAValue:
+        """Returns the integers of `data` with other parameters, which have one scale and zero point."""
+        if data.params.is_like(params):
             return data.value
-        source = data.steps
+        source = data.params
         return self.call(
-            "qnn.requantize", data.value, source.scale, source.zero_point, goal.scale, goal.zero_point,
-            axis=source.axis if not source.is_single else -1, out_dtype=goal.dtype,
+            "qnn.requantize", data.value, source.scale, source.zero_point, params.scale, params.zero_point,
+            axis=source.axis if not source.is_single else -1, out_dtype=params.dtype,
         )  # fmt: skip
 
     def along(self, parameter: SSAValue, rank: int, axis: int) -> SSAValue:
@@ -231,11 +231,11 @@ class IntegerWriter:
     def distance(self, data: Quantized) -> SSAValue:
         """Returns the integers minus their zero points, as i32."""
         wide = data.value if data.dtype == np.int32 else self.call("cast", data.value, dtype="int32")
-        zero_point = data.steps.zero_point
+        zero_point = data.params.zero_point
         known = known_array(zero_point)
         if known is not None and not known.any():
             return wide
-        return self.call("subtract", wide, self.along(zero_point, data.rank, data.steps.axis))
+        return self.call("subtract", wide, self.along(zero_point, data.rank, data.params.axis))
 
     def zero(self) -> SSAValue:
         """Returns the zero point of distances."""
@@ -243,7 +243,7 @@ class IntegerWriter:
 
     def in_32_bits(self, data: Quantized, value: SSAValue) -> Quantized:
         """Returns 32-bit distances as a quantised value with the scale of `data`."""
-        return Quantized(value, replace(data.steps, zero_point=self.zero(), dtype=i32))
+        return Quantized(value, replace(data.params, zero_point=self.zero(), dtype=i32))
 
     def product(self, name: str, first: SSAValue, second: SSAValue) -> SSAValue:
         """Returns the product or quotient of two scales, as a constant if both are known."""
@@ -309,7 +309,7 @@ Write: TypeAlias = Callable[[IntegerWriter], QuantizedValue]
 
 
 class Result(Enum):
-    """The source of the steps of a result."""
+    """The source of the quantisation parameters of a result."""
 
     OWN = "derived from the operands, without rounding"
     KEPT = "those of the operands"

@@ -72,18 +72,21 @@ def _sum(w: IntegerWriter, name: str, bias_axis: int | None) -> QuantizedValue:
     if wide is not None:
         return wide
     left, right = w.operands
-    goal = w.goal()
-    of_one_type = all(isinstance(side, Quantized) and side.steps.dtype == goal.dtype for side in (left, right))
-    if of_one_type and bias_axis is None and goal.dtype in NARROW:
+    params = w.result_params()
+    of_one_type = all(isinstance(side, Quantized) and side.params.dtype == params.dtype for side in (left, right))
+    if of_one_type and bias_axis is None and params.dtype in NARROW:
         sides = w.tensor(0), w.tensor(1)
-        parameters = [each for side in sides for each in (side.steps.scale, side.steps.zero_point)]
-        axes = {f"{side}_axis": data.steps.axis for side, data in zip(("lhs", "rhs"), sides, strict=True)}
+        parameters = [each for side in sides for each in (side.params.scale, side.params.zero_point)]
+        axes = {f"{side}_axis": data.params.axis for side, data in zip(("lhs", "rhs"), sides, strict=True)}
         values = (side.value for side in sides)
-        return Quantized(w.call(f"qnn.{name}", *values, *parameters, goal.scale, goal.zero_point, **axes), goal)
-    if goal.dtype not in NARROW:
+        return Quantized(
+            w.call(f"qnn.{name}", *values, *parameters, params.scale, params.zero_point, **axes),
+            params,
+        )
+    if params.dtype not in NARROW:
         raise NoIntegerFormError("the sum may overflow 32 bits")
     fine = QuantParameters(
-        w.product("divide", goal.scale, w.constant(np.array(REFINEMENT, np.float32))), w.zero(), i32, 0
+        w.product("divide", params.scale, w.constant(np.array(REFINEMENT, np.float32))), w.zero(), i32, 0
     )
     lhs, rhs = (_fine_side(w, index, fine) for index in (0, 1))
     if bias_axis is not None:
@@ -92,11 +95,11 @@ def _sum(w: IntegerWriter, name: str, bias_axis: int | None) -> QuantizedValue:
 
 
 def _sum_of_products(w: IntegerWriter, name: str, bias_axis: int | None) -> Quantized | None:
-    """The sum of a 32-bit tensor and a bias with the same steps; `None` for other operands."""
+    """The sum of a 32-bit tensor and a bias with the same parameters; `None` for other operands."""
     total, bias = w.operands
     if not isinstance(total, Quantized) or total.dtype != np.int32:
         return None
-    known = known_array(total.steps.zero_point)
+    known = known_array(total.params.zero_point)
     if known is None or known.any() or w.op.results[0].type != w.op.operands[0].type:
         return None
     rank = total.rank
@@ -104,17 +107,17 @@ def _sum_of_products(w: IntegerWriter, name: str, bias_axis: int | None) -> Quan
         data = constant_of(bias.value)
         if data is None or np.abs(data.astype(np.int64)).max(initial=0) > MOST_SUM:
             return None
-        zero = known_array(bias.steps.zero_point)
+        zero = known_array(bias.params.zero_point)
         same = bias.dtype == np.int32 and zero is not None and not zero.any()
-        if same and is_same(total.steps.scale, bias.steps.scale) and _fits(total, bias, bias_axis):
+        if same and is_same(total.params.scale, bias.params.scale) and _fits(total, bias, bias_axis):
             value = bias.value if bias_axis is None else w.along(bias.value, rank, bias_axis)
             return replace(total, value=w.call(name, total.value, value))
     numbers = _known_floats(w, 1)
-    scale = known_array(total.steps.scale)
+    scale = known_array(total.params.scale)
     if numbers is None or scale is None:
         return None
     shape = (*numbers.shape, *[1] * (rank - 1 - bias_axis)) if bias_axis is not None else numbers.shape
-    scales = scale.reshape(()) if total.steps.is_single else scale.reshape(-1, *[1] * (rank - 1 - total.steps.axis))
+    scales = scale.reshape(()) if total.params.is_single else scale.reshape(-1, *[1] * (rank - 1 - total.params.axis))
     with np.errstate(all="ignore"):
         quotients = numbers.reshape(shape).astype(np.float64) / scales.astype(np.float64)
     steps = np.round(quotients)
@@ -132,11 +135,11 @@ def _sum_of_products(w: IntegerWriter, name: str, bias_axis: int | None) -> Quan
 
 def _fits(total: Quantized, bias: Quantized, bias_axis: int | None) -> bool:
     """Whether the scales of a sum and of its bias are along the same axis."""
-    if total.steps.is_single:
-        return bias.steps.is_single
+    if total.params.is_single:
+        return bias.params.is_single
     rank = len(shape_of(bias.value.type))
-    own = bias_axis if bias_axis is not None else bias.steps.axis + total.rank - rank
-    return own == total.steps.axis
+    own = bias_axis if bias_axis is not None else bias.params.axis + total.rank - rank
+    return own == total.params.axis
 
 
 def _known_floats(w: IntegerWriter, index: int) -> Array | None:
@@ -146,11 +149,11 @@ def _known_floats(w: IntegerWriter, index: int) -> Array | None:
         return float_constant(w.op.operands[index])
     if not isinstance(found, Quantized):
         return None
-    data, steps = known_array(found.value), found.steps
-    scale, zero_point = known_array(steps.scale), known_array(steps.zero_point)
+    data, params = known_array(found.value), found.params
+    scale, zero_point = known_array(params.scale), known_array(params.zero_point)
     if data is None or scale is None or zero_point is None:
         return None
-    trailing = [1] * (data.ndim - 1 - steps.axis)
+    trailing = [1] * (data.ndim - 1 - params.axis)
     factors = (each.reshape(()) if each.size == 1 else each.reshape(-1, *trailing) for each in (scale, zero_point))
     scale, zero_point = factors
     return (data.astype(np.float64) - zero_point) * scale
@@ -161,7 +164,7 @@ def _fine_side(w: IntegerWriter, index: int, fine: QuantParameters) -> SSAValue:
     side = w.operands[index]
     if isinstance(side, Quantized):
         bound = float(MOST_SUM)
-        return w.call("clip", w.in_steps(side, fine), a_min=-bound, a_max=bound)
+        return w.call("clip", w.requantize(side, fine), a_min=-bound, a_max=bound)
     numbers, scale = _known_floats(w, index), known_array(fine.scale)
     if numbers is None or scale is None:
         raise NoIntegerFormError(f"operand #{index} is neither quantised nor constant")
@@ -178,25 +181,25 @@ def multiply(w: IntegerWriter) -> QuantizedValue:
         if factor is not None and w.operands[index] is None:
             return _rescaled(w, 1 - index, factor)
     left, right = w.tensor(0), w.tensor(1)
-    of_one_type = w.steps is not None and left.steps.dtype == right.steps.dtype == w.steps.dtype
-    if of_one_type and left.steps.dtype in NARROW and left.steps.is_single and right.steps.is_single:
-        goal = w.goal()
-        parameters = (left.steps.scale, left.steps.zero_point, right.steps.scale, right.steps.zero_point)
-        value = w.call("qnn.mul", left.value, right.value, *parameters, goal.scale, goal.zero_point)
-        return Quantized(value, goal)
+    of_one_type = w.params is not None and left.params.dtype == right.params.dtype == w.params.dtype
+    if of_one_type and left.params.dtype in NARROW and left.params.is_single and right.params.is_single:
+        params = w.result_params()
+        parameters = (left.params.scale, left.params.zero_point, right.params.scale, right.params.zero_point)
+        value = w.call("qnn.mul", left.value, right.value, *parameters, params.scale, params.zero_point)
+        return Quantized(value, params)
     if left.dtype.itemsize > 1 or right.dtype.itemsize > 1:
         raise NoIntegerFormError("the products of its operands may overflow 32 bits")
     axis = _axis_of_scales(w, left, right)
     value = w.call("multiply", w.distance(left), w.distance(right))
     return Quantized(
-        value, QuantParameters(w.product("multiply", left.steps.scale, right.steps.scale), w.zero(), i32, axis)
+        value, QuantParameters(w.product("multiply", left.params.scale, right.params.scale), w.zero(), i32, axis)
     )
 
 
 def _axis_of_scales(w: IntegerWriter, *sides: Quantized) -> int:
     """The axis of the result along which the scales of both operands are; 0 if the scales are single numbers."""
     rank = len(shape_of(w.op.results[0].type))
-    axes = {side.steps.axis + rank - side.rank for side in sides if not side.steps.is_single}
+    axes = {side.params.axis + rank - side.rank for side in sides if not side.params.is_single}
     if len(axes) > 1:
         raise NoIntegerFormError("its operands have scales along different axes")
     return axes.pop() if axes else 0
@@ -217,45 +220,45 @@ def _rescaled(w: IntegerWriter, index: int, factor: Array) -> Quantized:
     if data.value.type != w.op.results[0].type and shape_of(data.value.type) != shape_of(w.op.results[0].type):
         raise NoIntegerFormError("the constant enlarges the result")
     if factor.size == 1:
-        changed = w.product("multiply", data.steps.scale, w.constant(factor.reshape(()).astype(np.float32)))
-        return replace(data, steps=replace(data.steps, scale=changed))
+        changed = w.product("multiply", data.params.scale, w.constant(factor.reshape(()).astype(np.float32)))
+        return replace(data, params=replace(data.params, scale=changed))
     extents = (*[1] * (data.rank - factor.ndim), *factor.shape)
     axis = next(position for position, extent in enumerate(extents) if extent != 1)
     vector = per_channel(factor, data.rank, axis)
-    if vector is None or not (data.steps.is_single or data.steps.axis == axis):
+    if vector is None or not (data.params.is_single or data.params.axis == axis):
         raise NoIntegerFormError("it is multiplied along more than one axis")
     own, zero_point = (
-        w.along(each, 0, 0) if data.steps.is_single else each for each in (data.steps.scale, data.steps.zero_point)
+        w.along(each, 0, 0) if data.params.is_single else each for each in (data.params.scale, data.params.zero_point)
     )
     scale = w.product("multiply", own, w.constant(vector.astype(np.float32)))
-    return Quantized(data.value, replace(data.steps, scale=scale, zero_point=zero_point, axis=axis))
+    return Quantized(data.value, replace(data.params, scale=scale, zero_point=zero_point, axis=axis))
 
 
 @integer_rule("maximum", "minimum", result=Result.SHARED, data=2)
 def extreme(w: IntegerWriter) -> QuantizedValue:
-    """The op itself, with both sides in the same steps."""
+    """The op itself, with the same parameters of both sides."""
     left, right = w.tensor(0), w.tensor(1)
-    alike = left.steps.is_like(right.steps) and (left.steps.is_single or left.rank == right.rank)
-    goal = left.steps if alike else w.goal()
-    require_order(Quantized(left.value, goal))
-    return Quantized(w.call(w.op.relay_name(), w.in_steps(left, goal), w.in_steps(right, goal)), goal)
+    alike = left.params.is_like(right.params) and (left.params.is_single or left.rank == right.rank)
+    params = left.params if alike else w.result_params()
+    require_order(Quantized(left.value, params))
+    return Quantized(w.call(w.op.relay_name(), w.requantize(left, params), w.requantize(right, params)), params)
 
 
 @integer_rule("concatenate", result=Result.SHARED)
 def concatenate(w: IntegerWriter) -> QuantizedValue:
-    """The op itself if all parts have the same steps, else the quantised operator."""
+    """The op itself if all parts have the same parameters, else the quantised operator."""
     parts = w.operands[0]
-    if not isinstance(parts, tuple) or not parts or not all(part.steps.is_single for part in parts):
+    if not isinstance(parts, tuple) or not parts or not all(part.params.is_single for part in parts):
         raise NoIntegerFormError("its parts are not quantised tensors with one scale each")
-    first = parts[0].steps
-    if all(part.steps.is_like(first) for part in parts):
+    first = parts[0].params
+    if all(part.params.is_like(first) for part in parts):
         return Quantized(w.again(w.tuple(part.value for part in parts)), first)
-    goal = w.goal()
-    if any(part.steps.dtype != goal.dtype for part in parts):
-        return Quantized(w.again(w.tuple(w.in_steps(part, goal) for part in parts)), goal)
-    columns = ([part.value for part in parts], [p.steps.scale for p in parts], [p.steps.zero_point for p in parts])
+    params = w.result_params()
+    if any(part.params.dtype != params.dtype for part in parts):
+        return Quantized(w.again(w.tuple(w.requantize(part, params) for part in parts)), params)
+    columns = ([part.value for part in parts], [p.params.scale for p in parts], [p.params.zero_point for p in parts])
     tuples = map(w.tuple, columns)
-    return Quantized(w.like("qnn.concatenate", *tuples, goal.scale, goal.zero_point), goal)
+    return Quantized(w.like("qnn.concatenate", *tuples, params.scale, params.zero_point), params)
 
 
 # --- convolutions and matrix products -------------------------------------------------------------------------------
@@ -282,7 +285,7 @@ def conv(w: IntegerWriter) -> QuantizedValue:
 def _filtered(w: IntegerWriter) -> tuple[Quantized, Quantized, int]:
     """Returns data and weight, which may have a scale per filter, and the channel axis of the result."""
     data, weight, op = w.single(0), w.tensor(1), w.op_as(FilterOp)
-    if not weight.steps.is_single and weight.steps.axis != axis_of_filters(op):
+    if not weight.params.is_single and weight.params.axis != axis_of_filters(op):
         raise NoIntegerFormError("the weight does not have one scale per filter")
     require_headroom(count_of_products(op), data, weight)
     return data, weight, op.layouts[2].index("C")
@@ -309,12 +312,12 @@ def count_of_products(op: RelayOp) -> float:
 
 def _parameters(data: Quantized, weight: Quantized) -> tuple[SSAValue, ...]:
     """Zero points and scales in the order of the operands of quantised products."""
-    return data.steps.zero_point, weight.steps.zero_point, data.steps.scale, weight.steps.scale
+    return data.params.zero_point, weight.params.zero_point, data.params.scale, weight.params.scale
 
 
 def _product_of(w: IntegerWriter, value: SSAValue, left: Quantized, right: Quantized, axis: int) -> Quantized:
     """Returns a 32-bit product with the product of the scales as its scale; those of `right` are along its `axis`."""
-    scale = w.product("multiply", w.along(left.steps.scale, 0, 0), right.steps.scale)
+    scale = w.product("multiply", w.along(left.params.scale, 0, 0), right.params.scale)
     return Quantized(value, QuantParameters(scale, w.zero(), i32, axis))
 
 
@@ -326,7 +329,7 @@ def dense(w: IntegerWriter) -> QuantizedValue:
 
 def _dense(w: IntegerWriter, data: Quantized, weight: Quantized) -> QuantizedValue:
     """Data times the weight, which has a row for each unit."""
-    if not weight.steps.is_single and weight.steps.axis != 0:
+    if not weight.params.is_single and weight.params.axis != 0:
         raise NoIntegerFormError("the weight does not have one scale per unit")
     _require_depth(data, weight)
     value = w.call("qnn.dense", data.value, weight.value, *_parameters(data, weight))
@@ -341,7 +344,7 @@ def matmul(w: IntegerWriter) -> QuantizedValue:
     right = right if op.transpose_b.value.data else _transposed(w, right)
     if w.op.relay_name() == "nn.matmul" and right.rank == 2:
         return _dense(w, left, right)
-    if not right.steps.is_single or right.rank < 3 or left.rank < 3:
+    if not right.params.is_single or right.rank < 3 or left.rank < 3:
         raise NoIntegerFormError("the matrices of a stack have more than one scale")
     _require_depth(left, right)
     value = w.call("qnn.batch_matmul", left.value, right.value, *_parameters(left, right))
@@ -351,8 +354,8 @@ def matmul(w: IntegerWriter) -> QuantizedValue:
 def _transposed(w: IntegerWriter, data: Quantized) -> Quantized:
     """Returns the transposed matrices; a vector of scales follows its axis."""
     order = [*range(data.rank - 2), data.rank - 1, data.rank - 2]
-    steps = data.steps
-    turned = QuantParameters(steps.scale, steps.zero_point, steps.dtype, order.index(steps.axis))
+    params = data.params
+    turned = QuantParameters(params.scale, params.zero_point, params.dtype, order.index(params.axis))
     return Quantized(w.call("transpose", data.value, axes=order), turned)
 
 

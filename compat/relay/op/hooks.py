@@ -186,8 +186,8 @@ class _Shown:
         except ConstraintError:
             made = type(w.op).create(operands=values, result_types=w.op.result_types, properties=w.op.properties)
         self.call = view(made.results[0])
-        if w.steps is not None:
-            self.types[self.call] = self._affine(w.steps)
+        if w.params is not None:
+            self.types[self.call] = self._affine(w.params)
 
     def quantized(self, result: Expr, affine: object) -> Quantized:
         """Inserts a result and its affine type in the program. Raises `PassError` if they do not match."""
@@ -217,10 +217,10 @@ class _Shown:
         if isinstance(found, tuple):
             fields = [self._of(part.value) for part in found]
             argument: Expr = Tuple(fields)
-            self.types[argument] = TupleAffineType([self._affine(part.steps) for part in found])
+            self.types[argument] = TupleAffineType([self._affine(part.params) for part in found])
             return argument
         argument = self._of(found.value)
-        self.types[argument] = self._affine(found.steps)
+        self.types[argument] = self._affine(found.params)
         return argument
 
     def _of(self, value: SSAValue) -> Expr:
