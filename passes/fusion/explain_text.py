@@ -228,7 +228,7 @@ def _decision(block: ExplainedBlock, decision: FusionDecision) -> Json:
         "post_dominator": decision.post_dominator,
         "fused": decision.fused,
         "rule": decision.rule.name.lower(),
-        "asks": decision.rule.value,
+        "rule_text": decision.rule.value,
         "blocked_by": blocked_by(block, decision),
         "blocking_node": None if edge else blocker,
         "blocking_edge": {"from": blocker.producer, "to": blocker.consumer, "pattern": blocker.pattern.relay_name}
@@ -236,7 +236,7 @@ def _decision(block: ExplainedBlock, decision: FusionDecision) -> Json:
         else None,
         "found": decision.found,
         "limit": decision.limit,
-        "to_change_it": suggest_change(block, decision),
+        "advice": suggest_change(block, decision),
         "change": _change(change_for(block.partition, decision)),
     }
 

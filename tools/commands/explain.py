@@ -28,7 +28,7 @@ class ExplainCommand(Command):
     model is explained after the graph optimiser, as `xrelay compile` fuses it, or before it with --as-is.
 
     `xrelay explain versions MODEL` lists the kernels with extents as arguments, the sizes for which a specialised
-    version exists, and the reasons. `xrelay explain parts MODEL` lists the buffers that are views of a larger buffer,
+    version exists, and the reasons. `xrelay explain views MODEL` lists the buffers that are views of a larger buffer,
     which saves a copy, and the remaining copies with their reasons.
 
     `xrelay explain schedule MODEL` lists the candidates for the schedule of each kernel with their estimated costs, the
@@ -41,7 +41,7 @@ class ExplainCommand(Command):
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declares the subject, the model, and the output format."""
         parser.add_argument(
-            "subject", choices=["fusion", "versions", "parts", "schedule"], help="subject of the explanation"
+            "subject", choices=["fusion", "versions", "views", "schedule"], help="subject of the explanation"
         )
         add_source(parser, "model: .onnx or .mlir")
         add_shapes(parser)
@@ -80,10 +80,10 @@ class ExplainCommand(Command):
             if args.op is not None or args.as_is or args.json or args.dot:
                 raise UsageError("--op, --as-is, --json and --dot are for fusion", help="leave them out")
             from xrelay.lowering.pipelines import Phase
-            from xrelay.tools.commands.explain_kernels import part_lines, version_lines
+            from xrelay.tools.commands.explain_kernels import version_lines, view_lines
 
             is_versions = args.subject == "versions"
-            lines = version_lines(_lowered(args, Phase.SCF)) if is_versions else part_lines(_lowered(args, Phase.LOOP))
+            lines = version_lines(_lowered(args, Phase.SCF)) if is_versions else view_lines(_lowered(args, Phase.LOOP))
             sys.stdout.writelines(printable(line) + "\n" for line in lines)
             return 0
         blocks = _explained(args)

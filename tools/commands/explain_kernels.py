@@ -1,4 +1,4 @@
-"""`xrelay explain parts` and `xrelay explain versions`: views and copies of buffers, and versions of kernels."""
+"""`xrelay explain views` and `xrelay explain versions`: views and copies of buffers, and versions of kernels."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from xrelay.passes.infra.verify import walk_ops
 from xrelay.passes.loop.memory.subview_lifetimes import name_of
 
 
-def part_lines(module: ModuleOp) -> Iterator[str]:
+def view_lines(module: ModuleOp) -> Iterator[str]:
     """Yields lines about the views and copying calls in a module at the loop level, or one line if it has neither."""
     functions = {op.sym_name.data: op for op in module.ops if isinstance(op, FuncOp)}
     found = False
     for function in (each for each in functions.values() if LOOP_KERNEL not in each.attributes):
         for op in walk_ops(function):
             if isinstance(op, SubviewOp):
-                yield _part_line(op)
+                yield _view_line(op)
             elif isinstance(op, CallOp) and COPIED in op.attributes:
                 yield _copy_line(op, functions)
             else:
@@ -34,7 +34,7 @@ def part_lines(module: ModuleOp) -> Iterator[str]:
         yield "no kernel only joins, slices or reshapes"
 
 
-def _part_line(op: SubviewOp) -> str:
+def _view_line(op: SubviewOp) -> str:
     offset = known_offset(op)
     place = "an element computed at run time" if offset is None else f"element {offset}"
     return f"{name_of(op.result)} : {op.result.type} is a view of {name_of(op.source)} : {op.source.type} from {place}"

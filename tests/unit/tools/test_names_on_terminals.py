@@ -20,7 +20,7 @@ COMMANDS = (
     ["inspect", "--coverage"],
     ["explain", "fusion"],
     ["explain", "fusion", "--dot"],
-    ["explain", "parts"],
+    ["explain", "views"],
     ["run", "--random", "--check", "--no-cache"],
     ["run", "--random", "--interpret"],
     ["run", "--input", "other=x.npy"],

@@ -1,7 +1,7 @@
-// RUN: xrelay explain parts %s | filecheck %s
-// RUN: sh %S/Inputs/exit_code.sh 2 xrelay explain parts %s --json 2>&1 | filecheck %s --check-prefix USAGE
-// RUN: xrelay explain parts %S/Inputs/channels.mlir | filecheck %s --check-prefix APART
-// RUN: xrelay explain parts %S/explain_versions.mlir | filecheck %s --check-prefix NONE
+// RUN: xrelay explain views %s | filecheck %s
+// RUN: sh %S/Inputs/exit_code.sh 2 xrelay explain views %s --json 2>&1 | filecheck %s --check-prefix USAGE
+// RUN: xrelay explain views %S/Inputs/channels.mlir | filecheck %s --check-prefix APART
+// RUN: xrelay explain views %S/explain_versions.mlir | filecheck %s --check-prefix NONE
 
 // CHECK:      %a : memref<2x4xf32> is a view of %c : memref<6x4xf32> from element 0
 // CHECK-NEXT: %b : memref<2x4xf32> is a view of %c : memref<6x4xf32> from element 8
