@@ -95,7 +95,7 @@ DEMANDS: Final = "xrelay.demands"
 `convert-relay-to-topi` sets it."""
 BINDS: Final = "relay.binds"
 """The `#relay.bounds` of the named extents that an op makes; `relay-infer-type` sets it."""
-EXTENT_WORDS: Final = "relay.words"
+EXTENT_DESCRIPTIONS: Final = "relay.extent_descriptions"
 """On a `relay.extents`: for each extent `is`, its description, and `fails`, the error for a negative extent, with
 `{value}` for the number; `relay-name-extents` sets it."""
 

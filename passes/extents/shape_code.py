@@ -21,7 +21,7 @@ from xrelay.dialects.relay.ops.tensor.join import ConcatenateOp
 from xrelay.dialects.relay.ops.tensor.shape import NdarraySizeOp, ShapeOfOp
 from xrelay.dialects.relay.structure.extents import ExtentDescription, ExtentsOp
 from xrelay.dialects.relay.structure.tuples import TupleOp
-from xrelay.dialects.shared.attribute_names import BINDS, EXTENT_WORDS
+from xrelay.dialects.shared.attribute_names import BINDS, EXTENT_DESCRIPTIONS
 from xrelay.dialects.shared.requirements import BoundsAttr, NewExtent, made_extents
 from xrelay.dialects.shared.types import element_type_of, is_static, shape_of
 from xrelay.errors import PassError
@@ -124,7 +124,7 @@ class ShapeCode:
         if bounds is None:
             return values
         descriptions = self._descriptions(names, range(len(names)) if indices is None else indices)
-        attributes = {BINDS: bounds, EXTENT_WORDS: ExtentDescription.attribute(descriptions)}
+        attributes = {BINDS: bounds, EXTENT_DESCRIPTIONS: ExtentDescription.attribute(descriptions)}
         return self._emit.insert(
             ExtentsOp.create(operands=[values], result_types=[values.type], attributes=attributes)
         ).result

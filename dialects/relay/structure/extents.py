@@ -25,7 +25,7 @@ from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import int_property
 from xrelay.dialects.relay.structure.loop import LoopOp
 from xrelay.dialects.relay.structure.weights import Array
-from xrelay.dialects.shared.attribute_names import BINDS, EXTENT_WORDS
+from xrelay.dialects.shared.attribute_names import BINDS, EXTENT_DESCRIPTIONS
 from xrelay.dialects.shared.is_attribute import is_attribute
 from xrelay.dialects.shared.locations import sources_or_location
 from xrelay.dialects.shared.op_lists import all_ops
@@ -98,7 +98,7 @@ class ExtentsOp(BindingOp):
 
     def description(self, number: int) -> ExtentDescription:
         """Returns the description of an extent by its number."""
-        rows = self.attributes.get(EXTENT_WORDS)
+        rows = self.attributes.get(EXTENT_DESCRIPTIONS)
         if is_attribute(rows, ArrayAttr[DictionaryAttr]) and number < len(rows.data):
             subject, failure = (rows.data[number].data.get(key) for key in ("is", "fails"))
             if isinstance(subject, StringAttr) and isinstance(failure, StringAttr):
