@@ -150,7 +150,7 @@ def _record_returned(
                 for name in {single_name(inside.substitute(bindings)), single_name(around)} - {None}:
                     extents.setdefault(str(name), extent)
     wanted = {name for value, _ in returned for dim in dims_in(value.type) for name in dim.names} | made_names(op)
-    unknown = {name for name in wanted if not code.sizes.knows(name)}
+    unknown = {name for name in wanted if not code.sizes.is_known(name)}
     for name in unknown - extents.keys():
         raise LoweringError(
             f"no axis of a result of @{callee_name(op)} has the extent {name} alone",

@@ -165,7 +165,7 @@ class HostCode:
     def _define(self, dim: Dim, other: Dim) -> None:
         """Defines `dim` as `other` if it is a name without a value, and `other` is known."""
         name = single_name(dim)
-        if name is not None and not self.sizes.knows(name) and all(map(self.sizes.knows, names_of(other))):
+        if name is not None and not self.sizes.is_known(name) and all(map(self.sizes.is_known, names_of(other))):
             value = self.index_of(self.sizes.sizes([other], self.source)[0])
             last = self.block.last_op or self.add(arith.ConstantOp.from_int_and_width(0, IndexType()))
             self.bind(last, {name: value})

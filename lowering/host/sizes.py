@@ -107,9 +107,9 @@ class HostSizes:
         assert op.parent is not None, "ops are added to a block"
         self._open(names, op.parent, op, values)
 
-    def knows(self, name: str) -> bool:
+    def is_known(self, name: str) -> bool:
         """Whether a name has a value here."""
-        return self._code.knows(name)
+        return self._code.is_known(name)
 
     def extents(self, dims: Iterable[Dim], place: Operation) -> list[SSAValue]:
         """Returns the values of `dims`; `LoweringError` at `place` for an unknown name."""

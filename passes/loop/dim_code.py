@@ -107,7 +107,7 @@ class DimCode:
         finally:
             self._floor = before
 
-    def knows(self, name: str) -> bool:
+    def is_known(self, name: str) -> bool:
         """Whether the value of a name is known."""
         return self._emitted_value(self._atoms, Symbol(name)) is not None
 

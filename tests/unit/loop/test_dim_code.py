@@ -179,7 +179,7 @@ def test_a_value_that_gets_a_name_later_is_used_where_it_was() -> None:
     assert emitted.code.value(symbol("k")) is half
     assert emitted.code.point_of(["k"]) is place
     emitted.code.leave(place)
-    assert not emitted.code.knows("k")
+    assert not emitted.code.is_known("k")
     assert emitted.code.value(even) is half
     with pytest.raises(LoweringError, match="the extent k is not known here"):
         emitted.code.value(symbol("k"))
