@@ -26,9 +26,9 @@ class PassInfo:
 
     `opt_level` is the lowest level of a context at which a `Sequential` runs the pass, `required` are the names of the
     passes that the `Sequential` runs directly before it, and `traceable` is Relay's flag, kept for compatibility.
-    `spec` is the pass in the syntax of `xrelay-opt -p`, empty for passes that exist in Python only, and `unwritten` are
-    its options that cannot be written as text, such as functions. `numerics` is the permitted change of results. These
-    three are not compared.
+    `spec` is the pass in the syntax of `xrelay-opt -p`, empty for passes that exist in Python only, and
+    `unserializable` are its options that cannot be written as text, such as functions. `numerics` is the permitted
+    change of results. These three are not compared.
 
     Raises `PassTypeError` or `PassArgumentError` for an invalid level, name or list of names.
     """
@@ -38,7 +38,7 @@ class PassInfo:
     required: tuple[str, ...] = ()
     traceable: bool = False
     spec: str = field(default="", compare=False, kw_only=True)
-    unwritten: tuple[str, ...] = field(default=(), compare=False, kw_only=True)
+    unserializable: tuple[str, ...] = field(default=(), compare=False, kw_only=True)
     numerics: Numerics = field(default=UNKNOWN, compare=False, kw_only=True)
 
     def __post_init__(self) -> None:

@@ -58,7 +58,7 @@ class PassInstrument:
         return ()
 
     @property
-    def unwritten(self) -> tuple[str, ...]:
+    def unserializable(self) -> tuple[str, ...]:
         """The names of the arguments of this instrument that no flag can represent."""
         return ()
 

@@ -80,7 +80,7 @@ class NumericCheck(PassInstrument):
         return "--check-numerics", "--numerics-seed", str(self._seed)
 
     @property
-    def unwritten(self) -> tuple[str, ...]:
+    def unserializable(self) -> tuple[str, ...]:
         """The names of the arguments that were passed and have no flag."""
         given = {"rtol": self._rtol, "function": self._function, "inputs": self._own_inputs}
         return tuple(name for name, value in given.items() if value is not None)

@@ -93,8 +93,8 @@ class CrashReproducer(PassInstrument):
             *([f"// flags: {shlex.join(flags)}"] if flags else []),
             *(["// settled: the options of the context are in the pipeline"] if self._settled else []),
             *([] if info.spec else ["// python-only: the pass is no pass of a package's xDSL universe"]),
-            *(f"// python-value: option {name!r}" for name in info.unwritten),
-            *(f"// python-value: {what}" for what in _unwritten(context.instruments)),
+            *(f"// python-value: option {name!r}" for name in info.unserializable),
+            *(f"// python-value: {what}" for what in _unserializable(context.instruments)),
         ]
         return "".join(f"{line}\n" for line in lines)
 
@@ -169,13 +169,13 @@ def _config(context: PassContext) -> dict[str, ConfigValue]:
     return config
 
 
-def _unwritten(instruments: Iterable[PassInstrument]) -> list[str]:
+def _unserializable(instruments: Iterable[PassInstrument]) -> list[str]:
     """Returns the users' instruments, and the arguments of other instruments, that a replay lacks."""
     found: list[str] = []
     for instrument in instruments:
         if type(instrument).__module__.partition(".")[0] != "xrelay":
             found.append(f"instrument {instrument.name!r}")
-        found += (f"{name!r} of {instrument.name}" for name in instrument.unwritten)
+        found += (f"{name!r} of {instrument.name}" for name in instrument.unserializable)
     return found
 
 

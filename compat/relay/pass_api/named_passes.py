@@ -126,12 +126,12 @@ class NamedPass(ModulePass):
         pass_type = pass_class(row.pass_name)
         self._row, self._pass_type = row, pass_type
         hints = get_type_hints(pass_type)
-        unwritten = tuple(name for name in options if name in row.values)
+        unserializable = tuple(name for name in options if name in row.values)
         self._options: dict[str, object] = {**row.fixed}
         for name in options.keys() - row.values.keys():
             self._options[name] = _option(row, name, options[name], hints.get(name))
-        self._values = {row.values[name]: options[name] for name in unwritten}
-        for name in unwritten:
+        self._values = {row.values[name]: options[name] for name in unserializable}
+        for name in unserializable:
             _require(row, name, options[name], *_VALUES[row.values[name]])
         _check_options(pass_type, row, self._options)
         # Type inference visits every op: its result needs no verification.
@@ -139,7 +139,7 @@ class NamedPass(ModulePass):
         spec = str(pass_type(**self._options))
         numerics = numerics_of(pass_type)
         super().__init__(
-            PassInfo(row.opt_level, row.name, row.required, spec=spec, unwritten=unwritten, numerics=numerics)
+            PassInfo(row.opt_level, row.name, row.required, spec=spec, unserializable=unserializable, numerics=numerics)
         )
 
     def configured(self, ctx: PassContext) -> XdslModulePass:
