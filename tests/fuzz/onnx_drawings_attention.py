@@ -132,6 +132,23 @@ def grouped_attention(draft: Draft) -> None:
         draft.maybe(rotary_interleaved=1)
 
 
+@draws_own("MRotaryEmbedding")
+def rotary_embedding_of_images(draft: Draft) -> None:
+    batch, places, heads = draft.pick(1, 2), draft.pick(1, 3), draft.pick(1, 2)
+    sections = [draft.pick(1, 2), draft.pick(0, 1, 2), draft.pick(0, 1)]
+    layout = draft.integer(0, 1)
+    if layout:
+        sections = draft.pick([1, 1, 1], [2, 1, 1], [3, 2, 2])
+    width = 2 * sum(sections)
+    flat = draft.chance(0.5)
+    draft.data((batch, places, heads * width) if flat else (batch, heads, places, width), domain="finite")
+    draft.data((3, batch, places), np.int64, "whole 0 8")
+    for _ in range(2):
+        draft.data((9, width // 2), domain="finite", constant=0.5)
+    draft.attributes |= {"mrope_section": sections, "mrope_layout": layout, "num_heads": heads}
+    draft.maybe(interleaved=draft.integer(0, 1))
+
+
 @draws_own("RotaryEmbedding")
 def rotary_embedding(draft: Draft) -> None:
     batch, places, heads, width = draft.pick(1, 2), draft.pick(1, 3), draft.pick(1, 2), draft.pick(2, 4, 8)

@@ -1,4 +1,4 @@
-"""Draws random nodes of onnxruntime's layers with weights in bytes: embeddings and recurrent layers."""
+"""Draws random nodes of onnxruntime's layers with many weights: mixtures of experts, recurrent layers of bytes."""
 
 from __future__ import annotations
 
@@ -34,6 +34,57 @@ def embeddings_of_bytes(draft: Draft) -> None:
             else:
                 draft.absent()
     draft.outputs = 2
+
+
+@draws_own("MoE")
+def mixture(draft: Draft) -> None:
+    draft.dtype = np.dtype(np.float32)
+    experts, hidden, inner = _tokens_and_scores(draft)
+    gated = _activation(draft)
+    for rows, columns in ((inner * (2 if gated else 1), hidden), (hidden, inner)):
+        draft.data((experts, rows, columns), domain="finite", constant=0.7)
+        if draft.chance(0.7):
+            draft.data((experts, rows), domain="finite", constant=0.7)
+        else:
+            draft.absent()
+
+
+@draws_own("QMoE")
+def mixture_of_bytes(draft: Draft) -> None:
+    bits, size = draft.pick(2, 4, 8), draft.pick(0, 16)
+    draft.dtype = np.dtype(np.float32)
+    experts, hidden, inner = _tokens_and_scores(draft)
+    gated = _activation(draft)
+    draft.attributes["expert_weight_bits"] = bits
+    if size:
+        draft.attributes["block_size"] = size
+    for rows, columns in ((inner * (2 if gated else 1), hidden), (hidden, inner)):
+        draft.setting(draft.rng.integers(0, 256, (experts, rows, columns * bits // 8)), np.uint8)
+        draft.setting(draft.rng.random((experts, rows, columns // size) if size else (experts, rows)), np.float32)
+        if draft.chance(0.7):
+            draft.data((experts, rows), domain="finite", constant=0.7)
+        else:
+            draft.absent()
+
+
+def _tokens_and_scores(draft: Draft) -> tuple[int, int, int]:
+    """Draws these inputs; returns the number of experts and the widths of their two layers."""
+    tokens, experts = draft.pick(1, 2, 5), draft.pick(2, 3, 8)
+    hidden, inner = draft.pick(16, 32), draft.pick(16, 32)
+    draft.data(draft.pick((tokens, hidden), (1, tokens, hidden)), domain="finite")
+    draft.data((tokens, experts), domain="finite")
+    draft.attributes["k"] = draft.integer(1, 2)
+    draft.maybe(normalize_routing_weights=1)
+    return experts, hidden, inner
+
+
+def _activation(draft: Draft) -> bool:
+    """Draws the activation; returns whether the first layer also contains a gate."""
+    kind = draft.pick("relu", "gelu", "silu", "identity", "swiglu")
+    draft.attributes["activation_type"] = kind
+    if kind == "swiglu":
+        draft.attributes |= {"swiglu_fusion": 1, "activation_alpha": 1.702, "activation_beta": 1.0, "swiglu_limit": 1.0}
+    return kind == "swiglu"
 
 
 @draws_own("DynamicQuantizeLSTM")

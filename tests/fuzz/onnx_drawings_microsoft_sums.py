@@ -1,6 +1,8 @@
-"""Draws random nodes of onnxruntime's own operators that fuse sums with the ops after them."""
+"""Draws random nodes of onnxruntime's own operators that fuse sums and gates with the ops after them."""
 
 from __future__ import annotations
+
+import numpy as np
 
 from fuzz.onnx_draft import Draft
 from fuzz.onnx_drawings_microsoft import draws_own, rows_and_hidden
@@ -41,3 +43,80 @@ def convolution_of_last_channels(draft: Draft) -> None:
     window(draft, kernel, dilations=True)
     if "Fused" in draft.op:
         draft.maybe(activation=draft.pick("Relu", "Tanh"))
+
+
+@draws_own("GatedRMSNorm")
+def gated_norm(draft: Draft) -> None:
+    batch, places, hidden = rows_and_hidden(draft)
+    shape = (batch, places, hidden * draft.pick(1, 3))
+    for each in (shape, (hidden,), shape):
+        draft.data(each, domain="finite")
+    draft.maybe(activation=draft.pick("silu", "swish", "sigmoid"), epsilon=0.1)
+
+
+@draws_own("GatedAdd")
+def gated_sum(draft: Draft) -> None:
+    rows = rows_and_hidden(draft)
+    for shape in (rows, rows, (*rows[:2], 1)):
+        draft.data(shape, domain="finite")
+
+
+@draws_own("ScaledSiLU")
+def scaled_silu(draft: Draft) -> None:
+    draft.data(draft.shape(1), domain="finite")
+    draft.attributes["alpha"] = draft.pick(0.5, 1.0, 2.0)
+
+
+@draws_own("LinearAttentionGate")
+def gate_of_linear_attention(draft: Draft) -> None:
+    rows = rows_and_hidden(draft)
+    draft.data(rows, domain="finite")
+    for _ in range(2):
+        draft.data(rows[2:], np.float32, domain="finite")
+    if draft.chance(0.5):
+        draft.data(rows, domain="finite")
+        draft.outputs = 2
+
+
+@draws_own("SwiGLU")
+def swiglu(draft: Draft) -> None:
+    batch, places, hidden = rows_and_hidden(draft)
+    both = draft.chance(0.5)
+    draft.data((batch, places, 2 * hidden if both else hidden), domain="finite")
+    if not both:
+        draft.data((batch, places, hidden), domain="finite")
+    draft.maybe(activation_alpha=1.5, activation_beta=1.0, limit=0.5, round_activation=1)
+
+
+@draws_own("LinearAttention")
+def linear_attention(draft: Draft) -> None:
+    batch, places, _ = rows_and_hidden(draft)
+    shared, share, keys, values = draft.pick(1, 2), draft.pick(1, 2), draft.pick(1, 3, 4), draft.pick(1, 4)
+    rule = draft.pick("linear", "gated", "delta", "gated_delta")
+    for width in (share * shared * keys, shared * keys, shared * values):
+        draft.data((batch, places, width), domain="small")
+    draft.data((batch, shared, keys, values), domain="small")
+    for needed, width in (("gated", draft.pick(shared, shared * keys)), ("delta", shared)):
+        if needed in rule:
+            draft.data((batch, places, width), domain="small")
+        else:
+            draft.absent()
+    draft.outputs = 2
+    draft.attributes |= {"q_num_heads": share * shared, "kv_num_heads": shared, "update_rule": rule}
+    draft.maybe(scale=0.5)
+
+
+@draws_own("CausalConvWithState")
+def causal_convolution(draft: Draft) -> None:
+    batch, places, channels = rows_and_hidden(draft)
+    width = draft.pick(1, 2, 4)
+    draft.data((batch, channels, places), domain="finite")
+    draft.data((channels, 1, width), domain="finite")
+    if draft.chance(0.5):
+        draft.data((channels,), domain="finite")
+    else:
+        draft.absent()
+    if draft.chance(0.5):
+        draft.data((batch, channels, width - 1), domain="finite")
+    draft.outputs = 2
+    draft.maybe(activation=draft.pick("silu", "swish", "none"))

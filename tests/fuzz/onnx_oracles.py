@@ -79,9 +79,11 @@ _SUMS = frozenset(
         "MatMulIntegerToFloat",
         "MatMulNBits",
         "Mean",
+        "MoE",
         "MultiHeadAttention",
         "QAttention",
         "QEmbedLayerNormalization",
+        "QMoE",
         "RotaryEmbedding",
         "STFT",
         "SVMClassifier",
@@ -110,15 +112,16 @@ _ROUNDED = frozenset(
 """Ops whose integers may be off by one: onnxruntime adds the zero point before rounding, or rounds other floats."""
 
 _SCALES = {
-    **{"DynamicQuantizeLSTM": 20.0, "QuickGelu": 0.05, "Swish": 0.05},
+    **{"DynamicQuantizeLSTM": 20.0, "GatedRMSNorm": 0.2, "QuickGelu": 0.05, "Swish": 0.05},
     **{"GRU": 1.0, "LSTM": 1.0, "RNN": 1.0},
 }
 """Op → the magnitude whose `RTOL` is the absolute tolerance near 0, if it is not 0.01.
 
 onnxruntime's f32 sigmoid is a quotient of polynomials plus 1/2, so its error near 0 is some units of 2^-24, and it is 0
-below -18. Swish and QuickGelu multiply it by at most 18: four units are 4.3e-6. DynamicQuantizeLSTM rounds states, so a
-last bit may move a state by a step of at most 2 / 255; with a weight of 0.76 and a slope of 1/4 the error is 1.5e-3.
-States of GRU, LSTM and RNN are within 1, and have the rounding errors of sums of some hundreds of products.
+below -18. Swish and QuickGelu multiply it by at most 18: four units are 4.3e-6. GatedRMSNorm multiplies it by a row of
+variance 1. DynamicQuantizeLSTM rounds states, so a last bit may move a state by a step of at most 2 / 255; with a
+weight of 0.76 and a slope of 1/4 the error is 1.5e-3. States of GRU, LSTM and RNN are within 1, and have the rounding
+errors of sums of some hundreds of products.
 """
 
 
@@ -180,6 +183,8 @@ def onnxruntime_departs(model: onnx.ModelProto, inputs: Mapping[str, Array]) -> 
         return "it divides f16 in f32, the standard in the type of the scale"
     if node.op_type == "QuantizeLinear" and _quantizes_no_number(node, model, inputs):
         return "of what is not a number ONNX does not say which integer it is: it gives the least, we the zero point"
+    if node.op_type == "QMoE" and {"block_size": 16, "expert_weight_bits": 8}.items() <= _integers(node).items():
+        return "it rounds tokens to 8 bits where the weights are blocks of 8 bits"
     if node.op_type == "Inverse":
         return "its inverses of matrices that nearly have none are others"
     if node.op_type == "GroupNormalization" and doubles:

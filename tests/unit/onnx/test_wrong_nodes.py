@@ -42,6 +42,11 @@ def complaint(inputs: str, nodes: str, opset: int = 19) -> str:
             "QAttention <num_heads = 2> (x, w, b, s, s, , z, z)",
             "input #0 must have rank 3, found",
         ),
+        (
+            "float[2, 4] x, float r, float[3, 8, 4] f, float[3, 4, 8] g",
+            "MoE <k = 1> (x, r, f, , g)",
+            "input #1 is tensor<f32>: a tensor with axes is expected",
+        ),
     ],
 )
 def test_a_rank_that_an_op_of_onnxruntime_does_not_take(inputs: str, node: str, words: str) -> None:
@@ -104,6 +109,12 @@ def test_filters_in_blocks_without_spatial_axes(dims: str) -> None:
             "Indices cannot number the elements of [0, 3, 4611686018427387904, 17]",
             19,
         ),
+        (
+            "float[2, 4] x, float[2, 2] r, uint8[2, 4, 0] w, float[2, 4] s",
+            f"y = {MICROSOFT}.QMoE <expert_weight_bits = 8, k = 1> (x, r, w, s, , w, s)",
+            "weights tensor<2x4x0xui8> of 8 bits",
+            19,
+        ),
     ],
 )
 def test_an_operand_that_an_op_does_not_take(inputs: str, nodes: str, words: str, opset: int) -> None:
@@ -152,6 +163,10 @@ def test_a_scale_beyond_every_size(shape: str, scales: str, words: str) -> None:
         ),
         ("float[1, 9000, 1] x", "n = Constant <value_int = 9000> () y = DFT <axis = 1> (x, n)"),
         ("float[65536, 2048, 2, 2] x", "p, y = MaxPool <kernel_shape = [2, 2]> (x)"),
+        (
+            "float[1, 1, 2147483648] x, int64[3, 1, 1] p, float[1, 1073741824] c",
+            f"y = {MICROSOFT}.MRotaryEmbedding <mrope_section = [1073741824, 0, 0], num_heads = 1> (x, p, c, c)",
+        ),
     ],
 )
 def test_a_few_bytes_that_ask_for_a_large_constant(inputs: str, nodes: str) -> None:

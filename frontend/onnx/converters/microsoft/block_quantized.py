@@ -34,17 +34,17 @@ def convert_matmul_n_bits(node: NodeView) -> SSAValue:
         raise node.unsupported("g_idx and weights in a layout of one processor are not supported")
     node.attribute_int("accuracy_level", 0)
     rows, depth = (node.attribute_int(name, 0, check=lambda value: value >= 1) for name in ("N", "K"))
-    bits, size = _weight_bits(node), _weight_block_size(node)
+    bits, size = weight_bits(node), weight_block_size(node)
     blocks = -(-depth // size)
     packed = node.reshape(node.input(1), (rows, blocks, size * bits // _BYTE))
-    scales = _float32(node, node.reshape(node.input(2), (rows, blocks, 1)))
-    weights = _dequantized(node, _unpacked(node, packed, bits), scales, _zero_points(node, (rows, blocks), bits))
+    scales = float32(node, node.reshape(node.input(2), (rows, blocks, 1)))
+    weights = dequantized(node, unpacked(node, packed, bits), scales, _zero_points(node, (rows, blocks), bits))
     weights = node.reshape(weights, (rows, blocks * size))
     if blocks * size > depth:
         weights = node.emit("strided_slice", weights, begin=(0,), end=(depth,), axes=(1,))
-    result = node.emit("nn.dense", _float32(node, node.input(0)), weights)
+    result = node.emit("nn.dense", float32(node, node.input(0)), weights)
     if node.optional_input(5) is not None:
-        result = node.emit("add", result, _float32(node, node.input(5)))
+        result = node.emit("add", result, float32(node, node.input(5)))
     return node.emit("cast", result, dtype=numpy_dtype(node.element_type(0)))
 
 
@@ -56,7 +56,7 @@ def convert_matmul_n_bits(node: NodeView) -> SSAValue:
 )
 def convert_gather_block_quantized(node: NodeView) -> SSAValue:
     """Selects rows by indices, then dequantises them; an index out of range is an error at run time."""
-    rank, bits, size = len(node.shape(0)), _weight_bits(node), _weight_block_size(node)
+    rank, bits, size = len(node.shape(0)), weight_bits(node), weight_block_size(node)
     axes = tuple(node.attribute_int(name, default) for name, default in (("gather_axis", 0), ("quantize_axis", 1)))
     if rank != 2 or axes not in ((0, 1), (0, -1), (-2, 1), (-2, -1)):
         raise node.unsupported(f"data of rank {rank}, gathered along axis {axes[0]} and in blocks along axis {axes[1]}")
@@ -66,17 +66,17 @@ def convert_gather_block_quantized(node: NodeView) -> SSAValue:
     if not isinstance(columns, int) or not isinstance(blocks, int) or blocks * size != columns * _BYTE // bits:
         raise node.error(f"data {node.input(0).type} in blocks of {size} with scales {node.input(2).type}")
     rows = (_rows(node, node.input(index)) for index in (0, 2))
-    values, scales = _unpacked(node, next(rows), bits), next(rows)
+    values, scales = unpacked(node, next(rows), bits), next(rows)
     zero = node.scalar_like(2 ** (bits - 1), 0)
     if node.optional_input(3) is not None:
         if len(node.shape(3)) != 2 or node.last_extent(3) != -(-blocks * bits // _BYTE):
             raise node.error(f"zero points {node.input(3).type} of {blocks} blocks in a row")
-        zero = _first_of_last_axis(node, _unpacked(node, _rows(node, node.input(3)), bits), blocks)
+        zero = first_of_last_axis(node, unpacked(node, _rows(node, node.input(3)), bits), blocks)
         zero = node.emit("expand_dims", zero, axis=_rank(zero))
     lead = (0,) * (_rank(values) - 1)
     values = node.emit("reshape", values, newshape=(*lead, -4, blocks, size))
-    wide = _float32(node, node.emit("expand_dims", scales, axis=_rank(scales)))
-    found = _dequantized(node, values, wide, zero)
+    wide = float32(node, node.emit("expand_dims", scales, axis=_rank(scales)))
+    found = dequantized(node, values, wide, zero)
     found = node.emit("reshape", found, newshape=(*lead, -3))
     return node.emit("cast", found, dtype=numpy_dtype(node.element_type(2)))
 
@@ -93,7 +93,7 @@ def convert_matmul_bnb4(node: NodeView) -> SSAValue:
         raise node.unsupported("transposed weights are not supported")
     node.attribute_int("training_mode", 0)
     rows, depth = (node.attribute_int(name, 0, check=lambda value: value >= 1) for name in ("N", "K"))
-    size, count = _weight_block_size(node), rows * depth
+    size, count = weight_block_size(node), rows * depth
     table = _TABLES[node.attribute_int("quant_type", 1, check=lambda value: value in (0, 1))]
     pairs = node.reshape(node.input(1), (-(-count // 2), 1))
     halves = [
@@ -102,18 +102,18 @@ def convert_matmul_bnb4(node: NodeView) -> SSAValue:
     ]
     chosen = node.emit("cast", node.emit("concatenate", node.make_tuple(halves), axis=1), dtype="int64")
     numbers = node.emit_constant(np.array(table, np.float32), "table")
-    values = _first_of_last_axis(
+    values = first_of_last_axis(
         node, node.reshape(node.emit("take", numbers, chosen, axis=0, mode="clip"), (-1,)), count
     )
     blocks = -(-count // size)
-    largest = node.emit("repeat", _float32(node, node.reshape(node.input(2), (blocks,))), repeats=size, axis=0)
-    weights = node.reshape(node.emit("multiply", values, _first_of_last_axis(node, largest, count)), (rows, depth))
-    result = node.emit("nn.dense", _float32(node, node.input(0)), weights)
+    largest = node.emit("repeat", float32(node, node.reshape(node.input(2), (blocks,))), repeats=size, axis=0)
+    weights = node.reshape(node.emit("multiply", values, first_of_last_axis(node, largest, count)), (rows, depth))
+    result = node.emit("nn.dense", float32(node, node.input(0)), weights)
     return node.emit("cast", result, dtype=numpy_dtype(node.element_type(0)))
 
 
-def _unpacked(node: NodeView, packed: SSAValue, bits: int) -> SSAValue:
-    """The `bits`-bit numbers in the bytes along the last axis, lowest bits first."""
+def unpacked(node: NodeView, packed: SSAValue, bits: int) -> SSAValue:
+    """Returns the `bits`-bit numbers in the bytes along the last axis, lowest bits first."""
     if bits == _BYTE:
         return packed
     mask, rank = node.scalar(2**bits - 1, packed), _rank(packed)
@@ -131,20 +131,20 @@ def _zero_points(node: NodeView, shape: tuple[int, int], bits: int) -> SSAValue:
     if numpy_dtype(node.element_type(3)) != "uint8":
         return node.reshape(node.input(3), (rows, blocks, 1))
     packed = node.reshape(node.input(3), (rows, -(-blocks * bits // _BYTE)))
-    return node.reshape(_first_of_last_axis(node, _unpacked(node, packed, bits), blocks), (rows, blocks, 1))
+    return node.reshape(first_of_last_axis(node, unpacked(node, packed, bits), blocks), (rows, blocks, 1))
 
 
-def _dequantized(node: NodeView, values: SSAValue, scales: SSAValue, zero: SSAValue) -> SSAValue:
-    """`(values - zero) * scales`, in f32."""
-    return node.emit("multiply", node.emit("subtract", _float32(node, values), _float32(node, zero)), scales)
+def dequantized(node: NodeView, values: SSAValue, scales: SSAValue, zero: SSAValue) -> SSAValue:
+    """Returns `(values - zero) * scales`, in f32."""
+    return node.emit("multiply", node.emit("subtract", float32(node, values), float32(node, zero)), scales)
 
 
 def _rows(node: NodeView, value: SSAValue) -> SSAValue:
     return node.emit("take", value, node.input(1), axis=0, mode="raise")
 
 
-def _first_of_last_axis(node: NodeView, value: SSAValue, count: int) -> SSAValue:
-    """The first `count` elements along the last axis."""
+def first_of_last_axis(node: NodeView, value: SSAValue, count: int) -> SSAValue:
+    """Returns the first `count` elements along the last axis."""
     axis = _rank(value) - 1
     if shape_of(value.type)[axis] == count:
         return value
@@ -155,19 +155,19 @@ def _rank(value: SSAValue) -> int:
     return len(shape_of(value.type))
 
 
-def _float32(node: NodeView, value: SSAValue) -> SSAValue:
-    """`value` in f32."""
+def float32(node: NodeView, value: SSAValue) -> SSAValue:
+    """Returns `value` in f32."""
     return node.emit("cast", value, dtype="float32")
 
 
-def _weight_bits(node: NodeView) -> int:
-    """The number of bits of a weight."""
-    bits = node.attribute_int("bits", 4)
+def weight_bits(node: NodeView, name: str = "bits") -> int:
+    """Returns the number of bits of a weight, from the attribute `name`."""
+    bits = node.attribute_int(name, 4)
     if bits not in _BITS:
         raise node.unsupported(f"weights of {bits} bits; {', '.join(map(str, _BITS))} are known")
     return bits
 
 
-def _weight_block_size(node: NodeView) -> int:
-    """The numbers in a block: a power of two of at least 16."""
+def weight_block_size(node: NodeView) -> int:
+    """Returns the numbers in a block: a power of two of at least 16."""
     return node.attribute_int("block_size", 128, check=lambda value: value >= 16 and value & (value - 1) == 0)

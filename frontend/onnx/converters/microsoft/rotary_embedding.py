@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
 from xdsl.ir import SSAValue
 
 from xrelay.frontend.onnx.converters.definition import (
     MICROSOFT,
+    Array,
     NodeView,
     Numbers,
     converts,
@@ -15,6 +17,7 @@ from xrelay.frontend.onnx.converters.definition import (
     shape_of,
     shape_text,
 )
+from xrelay.frontend.onnx.tensors import MAX_COMPUTED_BYTES
 
 
 @converts(
@@ -25,9 +28,61 @@ from xrelay.frontend.onnx.converters.definition import (
 )
 def convert_rotary_embedding(node: NodeView) -> SSAValue:
     """Rotates the first elements of each head, paired with their neighbours or with the second half."""
+    _check(node)
+    return _rotated(node, _in_heads(node), _rotation(node))
+
+
+@converts(
+    "MRotaryEmbedding",
+    domain=MICROSOFT,
+    attributes=(
+        *("interleaved", "num_heads", "rotary_embedding_dim", "scale", "is_packed_batching"),
+        *("mrope_section", "mrope_layout"),
+    ),
+    limits="packed batches, a scale",
+)
+def convert_rotary_embedding_of_images(node: NodeView) -> SSAValue:
+    """RotaryEmbedding in which the angle of a pair depends on the time, the row or the column of a token."""
+    _check(node)
+    if len(node.shape(1)) != 3:
+        raise node.error(f"places {node.input(1).type}: one for each of three axes, batch and token is expected")
+    heads, streams = _in_heads(node), _streams(node)
+    # Per stream: (batch, places, 1, pairs).
+    parts = [
+        angles(node, node.emit("take", node.input(1), node.scalar(index, node.input(1)), axis=0, mode="fast"), (2, 3))
+        for index in range(3)
+    ]
+    rotation = parts[0]
+    for index in (1, 2):
+        mask = node.emit_constant(streams == index, "pairs")
+        rotation = [node.emit("where", mask, new, old) for new, old in zip(parts[index], rotation, strict=True)]
+    return _rotated(node, heads, rotation)
+
+
+def _streams(node: NodeView) -> Array:
+    """For each pair, the index of the position (of three) that determines its angle."""
+    sections, pairs = node.attribute_ints("mrope_section") or (), node.last_extent(2)
+    if len(sections) != 3 or min(sections) < 0 or sum(sections) != pairs:
+        raise node.illegal("mrope_section", list(sections), f"three numbers with the sum {pairs} are expected")
+    node.require_size((sum(sections),), np.dtype(np.int64).itemsize, MAX_COMPUTED_BYTES)
+    if not node.attribute_flag("mrope_layout"):
+        return np.repeat(np.arange(3), sections)
+    found = np.zeros(sum(sections), np.int64)
+    for index in (1, 2):
+        found[index : 3 * sections[index] : 3] = index
+    return found
+
+
+def _check(node: NodeView) -> None:
+    """Refuses unsupported forms."""
     if node.attribute_int("is_packed_batching", 0) or node.attribute_float("scale", 1.0) != 1.0:
         raise node.unsupported("packed batches and a scale are not supported")
-    joined = rotated(node, _in_heads(node), _rotation(node), interleaved=node.attribute_flag("interleaved"))
+
+
+def _rotated(node: NodeView, heads: SSAValue, rotation: list[SSAValue]) -> SSAValue:
+    """The first input, rotated, in its own shape and type."""
+    interleaved = node.attribute_flag("interleaved")
+    joined = rotated(node, heads, rotation, interleaved=interleaved)
     if is_half(node.element_type(0)):
         joined = node.emit("cast", joined, dtype=numpy_dtype(node.element_type(0)))
     if len(node.shape(0)) == 4:
