@@ -4,7 +4,7 @@ Native code has only calls of known functions. Each `relay.fn` that `relay-inlin
 with the captured values as its first parameters. A `relay.invoke` of a known `relay.fn` becomes a call of this
 function. If a closure is passed on (through a branch or loop, to or from a function), its value becomes a
 `!relay.closure`: the number of the function and the captured values. A call of such a value branches on the number to
-one of the functions that the value may be. Then recursive functions with a single call of themselves become loops, and
+one of the functions that the value may be. Then tail recursions with a single call become loops, and
 functions that are not recursive are inlined, unless this makes a function too large. The option `keep` keeps all
 functions, as Relay's `LambdaLift` does.
 

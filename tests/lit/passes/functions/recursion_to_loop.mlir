@@ -1,11 +1,11 @@
 // RUN: xrelay-opt %s -p relay-recursion-to-loop,relay-dead-code-elimination | filecheck %s
 // RUN: xrelay-opt %s -p relay-recursion-to-loop --remarks 2>&1 >/dev/null | filecheck %s --check-prefix REMARK
 
-// The value of the last call is that of the first: one loop, followed by the base case.
+// The value of the last call is that of the first: a loop, followed by the ops of the last call.
 // CHECK-LABEL: func.func @tail
-// CHECK:         %[[L:.*]] = relay.loop(%{{.*}}, %n_1 = %n : tensor<i64>, %s_1 = %s : tensor<i64>, %{{.*}} = %{{.*}} : tensor<i64>) while %{{.*}} : tensor<i1> -> tuple<tensor<i64>, tensor<i64>, tensor<i64>> attributes {relay.recursion = "tail"}
+// CHECK:         %[[L:.*]] = relay.loop(%{{.*}}, %n_1 = %n : tensor<i64>, %s_1 = %s : tensor<i64>) while %{{.*}} : tensor<i1> -> tuple<tensor<i64>, tensor<i64>> attributes {relay.recursion = "tail"}
 // CHECK:           relay.if
-// CHECK:           relay.yield %{{.*}} : tuple<tensor<i1>, tensor<i64>, tensor<i64>, tensor<i64>>
+// CHECK:           relay.yield %{{.*}} : tuple<tensor<i1>, tensor<i64>, tensor<i64>>
 // CHECK:         %[[S:.*]] = relay.tuple_get_item(%[[L]]) {index = 1}
 // CHECK-NEXT:    func.return %[[S]]
 // CHECK-NOT:     func.call
@@ -25,13 +25,39 @@ func.func @tail(%n: tensor<i64>, %s: tensor<i64>) -> tensor<i64> {
   func.return %r : tensor<i64>
 }
 
-// The op on each call's value does not depend on its arguments: a second loop runs as often as calls were made.
+// The branch of the call is in the other branch of an outer one: the last call runs after the loop.
+// CHECK-LABEL: func.func @nested
+// CHECK:         relay.loop({{.*}}) while
+// CHECK:           relay.if
+// CHECK:             relay.if
+// CHECK:         relay.if
+// CHECK:           relay.negative
+// CHECK-NOT:     func.call
+// REMARK:        func.call: the recursion becomes a loop
+func.func @nested(%n: tensor<i64>, %s: tensor<i64>) -> tensor<i64> {
+  %zero = relay.constant dense<0> : tensor<i64>
+  %one = relay.constant dense<1> : tensor<i64>
+  %go = relay.greater(%n, %zero) : (tensor<i64>, tensor<i64>) -> tensor<i1>
+  %r = relay.if %go : tensor<i1> -> tensor<i64> {
+    %big = relay.greater(%s, %n) : (tensor<i64>, tensor<i64>) -> tensor<i1>
+    %q = relay.if %big : tensor<i1> -> tensor<i64> {
+      %x = relay.negative(%s) : (tensor<i64>) -> tensor<i64>
+      relay.yield %x : tensor<i64>
+    } else {
+      %m = relay.subtract(%n, %one) : (tensor<i64>, tensor<i64>) -> tensor<i64>
+      %c = func.call @nested(%m, %s) : (tensor<i64>, tensor<i64>) -> tensor<i64>
+      relay.yield %c : tensor<i64>
+    }
+    relay.yield %q : tensor<i64>
+  } else {
+    relay.yield %s : tensor<i64>
+  }
+  func.return %r : tensor<i64>
+}
+
 // CHECK-LABEL: func.func @doubled
-// CHECK:         %[[L:.*]] = relay.loop({{.*}}) while
-// CHECK:         %[[N:.*]] = relay.tuple_get_item(%[[L]]) {index = 1}
-// CHECK:         relay.loop(%{{.*}}, %[[R:.*]] = %{{.*}} : tensor<f32>) to %[[N]] : tensor<i64> -> tuple<tensor<f32>> {
-// CHECK-NEXT:      %[[D:.*]] = relay.add(%[[R]], %[[R]])
-// REMARK:        func.call: the recursion becomes two loops
+// CHECK:         func.call @doubled
+// REMARK:        func.call: the result of the call is not that of the function
 func.func @doubled(%x: tensor<f32>) -> tensor<f32> {
   %one = relay.constant dense<1.0> : tensor<f32>
   %stop = relay.equal(%x, %one) : (tensor<f32>, tensor<f32>) -> tensor<i1>
@@ -41,27 +67,6 @@ func.func @doubled(%x: tensor<f32>) -> tensor<f32> {
     %m = relay.subtract(%x, %one) : (tensor<f32>, tensor<f32>) -> tensor<f32>
     %c = func.call @doubled(%m) : (tensor<f32>) -> tensor<f32>
     %d = relay.add(%c, %c) : (tensor<f32>, tensor<f32>) -> tensor<f32>
-    relay.yield %d : tensor<f32>
-  }
-  func.return %r : tensor<f32>
-}
-
-// An argument that the backward pass needs is stacked, and read from the last row to the first.
-// CHECK-LABEL: func.func @framed
-// CHECK:         relay.loop({{.*}}) while %{{.*}} : tensor<i1> -> tuple<tensor<f32>, tensor<i64>, tensor<?xf32, #relay.dims<iterations>>>
-// CHECK:         relay.loop(
-// CHECK:           %[[ROW:.*]] = relay.subtract(
-// CHECK:           relay.take(%{{.*}}, %[[ROW]])
-// CHECK:           relay.multiply
-func.func @framed(%x: tensor<f32>) -> tensor<f32> {
-  %one = relay.constant dense<1.0> : tensor<f32>
-  %stop = relay.equal(%x, %one) : (tensor<f32>, tensor<f32>) -> tensor<i1>
-  %r = relay.if %stop : tensor<i1> -> tensor<f32> {
-    relay.yield %x : tensor<f32>
-  } else {
-    %m = relay.subtract(%x, %one) : (tensor<f32>, tensor<f32>) -> tensor<f32>
-    %c = func.call @framed(%m) : (tensor<f32>) -> tensor<f32>
-    %d = relay.multiply(%c, %x) : (tensor<f32>, tensor<f32>) -> tensor<f32>
     relay.yield %d : tensor<f32>
   }
   func.return %r : tensor<f32>
