@@ -29,7 +29,7 @@ If a run needs memory beside the arena, `xrelay.memory` holds the bytes that are
 of the memory that is not counted:
 
 ```
-  xrelay.memory = {kernels = 128 : i64, each_thread = 0 : i64,
+  xrelay.memory = {dynamic_buffers = 128 : i64, kernels = 0 : i64, each_thread = 0 : i64,
                    uncounted = ["sequences, optionals and closures"]}
 ```
 

@@ -12,8 +12,8 @@ model with such outputs defines this function, which is called after every run, 
 For a model with named dimensions, the last element of `args` points to their sizes, 64-bit integers from 0 to
 `MAX_EXTENT`. Such a model also defines `i32 xrelay_plan(ptr ctx, ptr dims, ptr sizes)`. From the sizes at `dims` it
 writes 64-bit integers to `sizes`: the bytes of the arena; the dynamic extents of the outputs that are not dynamic
-buffers, in order; and the maximum bytes that a run needs besides the arena: of a kernel, and of each thread of a
-kernel.
+buffers, in order; and the maximum bytes that a run needs besides the arena: of dynamic buffers, of a kernel, and of
+each thread of a kernel.
 
 A status is 0 for success, else `reason | (number + 1) << 8`. `reason` is a `Reason`. `number` indexes the model's table
 of kernels followed by its table of calls, or for `Reason.CHECK` the table of checks. If only the low byte is set, the
@@ -26,7 +26,7 @@ import ctypes
 from enum import IntEnum
 from typing import Final
 
-ABI_VERSION: Final = 7
+ABI_VERSION: Final = 6
 ENTRY_SYMBOL: Final = "xrelay_entry"
 PLAN_SYMBOL: Final = "xrelay_plan"
 BUFFER_SYMBOL: Final = "xrelay_buffer_new"

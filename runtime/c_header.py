@@ -25,6 +25,7 @@ _C_TYPES: Final = {
     **{f"{sign}int{bits}": f"{sign}int{bits}_t" for sign in ("", "u") for bits in (8, 16, 32, 64)},
 }
 _BESIDE_ARENA: Final = (
+    "maximum bytes that a run holds between kernels",
     "maximum bytes that a kernel allocates",
     "maximum bytes that each thread of a kernel allocates",
 )
@@ -141,7 +142,7 @@ def _constants(metadata: ModelMetadata, macro: str) -> str:
     if metadata.dims:
         count = len(_plan_sizes(metadata))
         return f"#define {macro}_NUM_DIMS {len(metadata.dims)}\n#define {macro}_NUM_SIZES {count}\n"
-    rows = zip(("KERNELS", "EACH_THREAD"), metadata.memory.sizes, _BESIDE_ARENA, strict=True)
+    rows = zip(("DYNAMIC_BUFFERS", "KERNELS", "EACH_THREAD"), metadata.memory.sizes, _BESIDE_ARENA, strict=True)
     lines = [f"#define {macro}_ARENA_SIZE {metadata.arena_size}u\n"]
     lines += [f"#define {macro}_{name}_SIZE {size}u /* {text} */\n" for name, size, text in rows]
     lines += [f"/* {comment_text(text)} */\n" for text in _not_counted(metadata)]

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 from xrelay.errors import ExecutionError, InputError
 from xrelay.runtime.abi import Context, Noted
 
-BESIDE_ARENA: Final = ("kernels", "each_thread")
+BESIDE_ARENA: Final = ("dynamic_buffers", "kernels", "each_thread")
 """The fields of `MemoryNeeds` whose values follow the extents of outputs in the result of `xrelay_plan`."""
 
 
@@ -22,6 +22,8 @@ class MemoryNeeds:
 
     arena: int
     """The arena, which is laid out before a call begins and reused by the next one."""
+    dynamic_buffers: int = 0
+    """The peak size of the dynamic buffers whose size is bounded by the sizes of the inputs."""
     kernels: int = 0
     """The maximum that a kernel allocates once, independent of the number of threads."""
     each_thread: int = 0
@@ -29,17 +31,20 @@ class MemoryNeeds:
     threads: int = 1
     """The number of threads that a call may use."""
     not_counted: tuple[str, ...] = ()
-    """Descriptions of further allocations of a call, such as dynamic buffers."""
+    """Descriptions of further allocations of a call, which have no upper bound."""
 
     @property
     def peak(self) -> int:
         """The sum of all parts in bytes."""
-        return self.arena + self.kernels + self.threads * self.each_thread
+        return self.arena + self.dynamic_buffers + self.kernels + self.threads * self.each_thread
 
     def __str__(self) -> str:
         parts = [f"arena {self.arena}"]
-        if self.kernels:
-            parts.append(f"kernels {self.kernels}")
+        parts += [
+            f"{name} {size}"
+            for name, size in (("dynamic buffers", self.dynamic_buffers), ("kernels", self.kernels))
+            if size
+        ]
         if self.each_thread:
             parts.append(f"each of {self.threads} threads {self.each_thread}")
         more = f"; not counted: {', '.join(self.not_counted)}" if self.not_counted else ""

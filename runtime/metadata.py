@@ -184,19 +184,20 @@ class CheckInfo:
 
 @dataclass(frozen=True, slots=True)
 class MemoryInfo:
-    """The maximum bytes that a run needs besides the arena: per kernel, and per kernel thread.
+    """The maximum bytes that a run needs besides the arena: of dynamic buffers, per kernel, and per kernel thread.
 
     `uncounted` describes allocations that are not included.
     """
 
+    dynamic_buffers: int = 0
     kernels: int = 0
     each_thread: int = 0
     uncounted: tuple[str, ...] = ()
 
     @property
-    def sizes(self) -> tuple[int, int]:
+    def sizes(self) -> tuple[int, int, int]:
         """The sizes, in the order of a plan."""
-        return self.kernels, self.each_thread
+        return self.dynamic_buffers, self.kernels, self.each_thread
 
 
 @dataclass(frozen=True)

@@ -114,8 +114,9 @@ HEAP: Final = "loop.heap"
 """The heap memory of a kernel, as bytes times the `index` arguments of these numbers, in total or for `each_thread`;
 `loop-plan-memory` sets it, and `convert-loop-to-scf` removes it."""
 NEEDS: Final = "loop.needs"
-"""On `@main`: the bytes of `kernels` and `each_thread` that a run needs in addition to the arena, if they are constant,
-and a description of the `uncounted` items; `loop-plan-memory` sets it, and `convert-loop-to-scf` removes it."""
+"""On `@main`: the bytes of `dynamic_buffers`, `kernels` and `each_thread` that a run needs in addition to the arena, if
+they are constant, and a description of the `uncounted` items; `loop-plan-memory` sets it, and `convert-loop-to-scf`
+removes it."""
 TAKES_SCRATCH: Final = "loop.takes_scratch"
 """On a kernel in a module of its own: its callers provide all its memory; set when kernels are split off a module, and
 removed by `loop-plan-memory`."""

@@ -98,7 +98,8 @@ class LoopPlanMemoryPass(XRelayPass):
     `PassError` if a call passes overlapping buffers to a kernel declaration with `llvm.noalias` on these arguments.
 
     The memory needed in addition to the arena is recorded too, see `memory_needs.py`: `loop.heap` of a kernel has its
-    allocations, `loop.needs` of `@main` the needs of its kernels, and the allocations that are not counted.
+    allocations, `loop.needs` of `@main` the needs of its dynamic buffers and kernels, and the allocations without a
+    bound.
 
     Modules without `@main`, or whose `@main` has an arena, are left unchanged. Raises `PassError` if `@main` has
     several blocks.

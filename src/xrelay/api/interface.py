@@ -151,7 +151,7 @@ def _memory(module: ModuleOp) -> MemoryInfo:
     needs = module.attributes.get(MEMORY, DictionaryAttr({}))
     if not isinstance(needs, DictionaryAttr):
         raise _malformed(module, MEMORY)
-    numbers = [needs.data.get(name, IntegerAttr(0, i64)) for name in ("kernels", "each_thread")]
+    numbers = [needs.data.get(name, IntegerAttr(0, i64)) for name in ("dynamic_buffers", "kernels", "each_thread")]
     sizes = [each.value.data for each in numbers if isinstance(each, IntegerAttr)]
     if len(sizes) < len(numbers):
         raise _malformed(module, MEMORY)

@@ -27,12 +27,12 @@ func.func private @k(%a: memref<?x256xf32>, %b: memref<?x256xf32>, %n: index) at
 // CHECK: memref.view %arena[%[[BOTH]]][%n] : memref<?xi8> to memref<?x2xf32>
 // CHECK-NOT: memref.alloc
 
-// CHECK: func.func @main_plan(%sizes: memref<4xi64>, %n: index {xrelay.dim = "n"}) {
+// CHECK: func.func @main_plan(%sizes: memref<5xi64>, %n: index {xrelay.dim = "n"}) {
 // CHECK: cf.assert {{.*}}, "shape mismatch: n >= 1"
 // CHECK: cf.assert {{.*}}, "out of memory: the buffers of @main do not fit in 64 bits"
-// CHECK: memref.store {{.*}}, %sizes[{{.*}}] : memref<4xi64>
+// CHECK: memref.store {{.*}}, %sizes[{{.*}}] : memref<5xi64>
 // CHECK: %[[N:.*]] = arith.index_cast %n : index to i64
-// CHECK: memref.store %[[N]], %sizes[{{.*}}] : memref<4xi64>
+// CHECK: memref.store %[[N]], %sizes[{{.*}}] : memref<5xi64>
 func.func @main(%x: memref<?x256xf32> {loop.dims = #relay.dims<n>}, %y: memref<?x256xf32> {loop.dims = #relay.dims<n>}, %n: index {xrelay.dim = "n"}) attributes {loop.num_outputs = 1 : i64} {
   %c1 = arith.constant 1 : index
   %ok = arith.cmpi sge, %n, %c1 : index
