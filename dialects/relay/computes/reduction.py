@@ -42,12 +42,12 @@ class Reduction:
         return Reduction(shape, axes, build.flag("keepdims"), build.result_shape)
 
     @property
-    def spatial(self) -> dict[str, Dim]:
+    def spatial_vars(self) -> dict[str, Dim]:
         """The spatial variables."""
         return {f"i{axis}": extent for axis, extent in enumerate(self.out)}
 
     @property
-    def folded(self) -> dict[str, Dim]:
+    def reduction_vars(self) -> dict[str, Dim]:
         """The reduction variables."""
         return {f"k{axis}": self.shape[axis] for axis in self.axes}
 
@@ -92,7 +92,7 @@ def fold(
         return combine(b, b.accumulators[0], value) if reduction.axes else value
 
     init = [first] if reduction.axes else []
-    return build.compute(label, reduction.spatial, wide, fill, reduce=reduction.folded, init=init)
+    return build.compute(label, reduction.spatial_vars, wide, fill, reduce=reduction.reduction_vars, init=init)
 
 
 def all_true(build: TopiBuilder) -> SSAValue:

@@ -144,7 +144,7 @@ class AdaptiveWindows:
             target[self._places[axis]] if axis in self._places else extent for axis, extent in enumerate(self.extents)
         ]
 
-    def most(self, axis: int) -> Dim:
+    def max_length(self, axis: int) -> Dim:
         """Returns an upper bound for the length of windows along an axis of the data."""
         extent, count = self.extents[axis], self.shape[axis]
         if isinstance(extent, int) and isinstance(count, int):
@@ -159,7 +159,7 @@ class AdaptiveWindows:
         last = b.scaled(index + 1, extent) + b.expr(count - 1)
         return b.quotient(b.scaled(index, extent), count), b.quotient(last, count)
 
-    def folded(self, label: str, first: Number, fold: Callable[[Body, SSAValue, SSAValue], SSAValue]) -> SSAValue:
+    def build_fold(self, label: str, first: Number, fold: Callable[[Body, SSAValue, SSAValue], SSAValue]) -> SSAValue:
         """Builds a fold over the elements of each window, in the layout of the data."""
         element = self._build.element(self._data)
 
@@ -173,7 +173,7 @@ class AdaptiveWindows:
             value = b.guard(inside, element, lambda: b.read(self._data, *at), first)
             return fold(b, b.accumulators[0], value)
 
-        reduce = {TAPS[letter]: self.most(axis) for axis, letter in self._places.items()}
+        reduce = {TAPS[letter]: self.max_length(axis) for axis, letter in self._places.items()}
         return self._build.compute(label, self.shape, element, body, reduce=reduce, init=[first])
 
     def size(self, b: Body) -> SSAValue:

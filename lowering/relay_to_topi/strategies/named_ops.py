@@ -127,7 +127,7 @@ def is_channels_first(op: Operation) -> str | None:
 
 def build_named(build: TopiBuilder) -> Sequence[SSAValue]:
     """Builds topi's pool of the data."""
-    return [cast(WindowPoolOp, build.op).named(build, build.operand(0), build.result_type)]
+    return [cast(WindowPoolOp, build.op).build_pool(build, build.operand(0), build.result_type)]
 
 
 for _pool in (*MAX_POOLS, *AVG_POOLS):

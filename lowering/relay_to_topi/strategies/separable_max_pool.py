@@ -38,5 +38,5 @@ def build_separable(build: TopiBuilder) -> Sequence[SSAValue]:
     height, width = pool.window(pool.sizes)
     data, shape = build.operand(0), build.result_shape
     rows = tensor_type((*shape_of(data)[:3], *shape[3:]), element_of(data))
-    maxima = pool.named(build, data, rows, (WHOLE, width))
-    return [pool.named(build, maxima, build.result_type, (height, WHOLE))]
+    maxima = pool.build_pool(build, data, rows, (WHOLE, width))
+    return [pool.build_pool(build, maxima, build.result_type, (height, WHOLE))]

@@ -77,9 +77,9 @@ class AdaptivePoolOp(PoolOp):
                 facts.require_at_least(extents[axis], 1, "C4", f"axis {axis} of {size} windows:")
         return dict(zip(self.AXES, wanted, strict=True))
 
-    def folded(self, data: Array, fold: Callable[[Array, tuple[int, ...]], Array]) -> Array:
+    def fold_windows(self, data: Array, fold: Callable[[Array, tuple[int, ...]], Array]) -> Array:
         """Applies `fold` to each window, and the axes along which it is reduced."""
-        plain = self.plain(data)
+        plain = self.to_plain_layout(data)
         extents, sizes = plain.shape[2:], ints(self.output_size)
         counts = each(sizes, len(extents)) if sizes else extents
         for axis, extent, count in zip(self.AXES, extents, counts, strict=True):
@@ -124,7 +124,7 @@ class AdaptiveAvgPoolOp(AdaptivePoolOp):
             total = np.asarray(np.sum(window, axis=axes, dtype=np.int64))
             return truncated_quotient(total, prod(window.shape[axis] for axis in axes))
 
-        return self.folded(data, mean)
+        return self.fold_windows(data, mean)
 
     def compute(self, build: TopiBuilder) -> Tensors:
         """Sums each window and divides by its size."""
@@ -134,16 +134,16 @@ class AdaptiveAvgPoolOp(AdaptivePoolOp):
 
     def _means(self, build: TopiBuilder) -> Tensors:
         windows, element = self.windows(build), build.element(build.operand(0))
-        sums = windows.folded("adaptive_pool_sum", 0, lambda b, total, x: b.accumulate(total, x))
+        sums = windows.build_fold("adaptive_pool_sum", 0, lambda b, total, x: b.accumulate(total, x))
 
         def mean(b: Body) -> SSAValue:
             return b.divide(b.read(sums, *b.spatial), windows.size(b))
 
-        return self.in_out_layout(build, build.compute("adaptive_avg_pool", windows.shape, element, mean))
+        return self.to_out_layout(build, build.compute("adaptive_avg_pool", windows.shape, element, mean))
 
     def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
         """Sums the shares of the windows that contain an element, along each spatial axis."""
-        of = self.in_layout_of_data(of, build)
+        of = self.to_data_layout(of, build)
         for axis, count, extent in self.divided_axes(of, build):
             if count and extent % count == 0:
                 share = build.op("multiply", of, count / extent)
@@ -160,22 +160,22 @@ class AdaptiveMaxPoolOp(AdaptivePoolOp):
 
     def evaluate(self, data: Array) -> Array:
         """Takes numpy's maximum."""
-        return self.folded(data, lambda window, axes: np.asarray(np.maximum.reduce(window, axis=axes)))
+        return self.fold_windows(data, lambda window, axes: np.asarray(np.maximum.reduce(window, axis=axes)))
 
     def compute(self, build: TopiBuilder) -> Tensors:
         """Folds the maximum over each window."""
         from xrelay.dialects.topi.build import lowest
 
         first = lowest(build.element(build.operand(0)))
-        best = self.windows(build).folded("adaptive_max_pool", first, lambda b, best, x: b.largest(best, x))
-        return self.in_out_layout(build, best)
+        best = self.windows(build).build_fold("adaptive_max_pool", first, lambda b, best, x: b.largest(best, x))
+        return self.to_out_layout(build, best)
 
     def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
         """Returns the gradient of a pool over disjoint windows; elements of overlapping windows are repeated first.
 
         Shorter windows repeat their last element, which does not change the first greatest element.
         """
-        of, data, layout = self.in_layout_of_data(of, build), self.data, self.layouts[0]
+        of, data, layout = self.to_data_layout(of, build), self.data, self.layouts[0]
         sizes, spread = dict.fromkeys(map(layout.index, self.AXES), 1), dict[int, Array]()
         for axis, count, extent in self.divided_axes(of, build):
             if not count:
@@ -320,7 +320,7 @@ class GlobalPoolOp(PoolOp):
         """The spatial axes in the layout of the data."""
         return [self.layouts[0].index(axis) for axis in self.AXES]
 
-    def folded(
+    def build_fold(
         self,
         build: TopiBuilder,
         label: str,
@@ -355,7 +355,7 @@ class GlobalAvgPoolOp(GlobalPoolOp):
         """Sums in double precision; integer means are truncated, and 0 if there are no elements."""
         from xrelay.dialects.relay.meaning.integer_division import truncated_quotient
 
-        plain = self.plain(data)
+        plain = self.to_plain_layout(data)
         axes, count = tuple(range(2, plain.ndim)), math.prod(plain.shape[2:])
         if data.dtype.kind in "iu":
             total = np.asarray(np.sum(plain, axis=axes, keepdims=True, dtype=np.int64))
@@ -373,7 +373,7 @@ class GlobalAvgPoolOp(GlobalPoolOp):
     def _mean(self, build: TopiBuilder) -> Tensors:
         data = build.operand(0)
         element, count = build.element(data), product([build.shape(data)[axis] for axis in self.axes_of_data])
-        sums = self.folded(build, "global_pool_sum", 0, lambda b, total, x: b.accumulate(total, x))
+        sums = self.build_fold(build, "global_pool_sum", 0, lambda b, total, x: b.accumulate(total, x))
 
         # The mean of no elements is NaN: zero times infinity.
         def scale(b: Body) -> SSAValue:
@@ -387,11 +387,11 @@ class GlobalAvgPoolOp(GlobalPoolOp):
                 return b.times(total, scale(b))
             return b.divide(total, b.size(maximum(1, count), element))
 
-        return self.in_out_layout(build, build.compute(build.label, build.shape(sums), element, mean))
+        return self.to_out_layout(build, build.compute(build.label, build.shape(sums), element, mean))
 
     def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
         """Returns the gradient of each image, divided by its number of elements, for each element."""
-        of = self.in_layout_of_data(of, build)
+        of = self.to_data_layout(of, build)
         return [build.broadcast_like(build.divided_by_count(of, self.data, self.axes_of_data), self.data)]
 
 
@@ -404,7 +404,7 @@ class GlobalMaxPoolOp(GlobalPoolOp):
         """Takes numpy's maximum, of no elements the least value."""
         from xrelay.dialects.relay.meaning.element_types import value_range
 
-        plain, least = self.plain(data), value_range(data.dtype)[0]
+        plain, least = self.to_plain_layout(data), value_range(data.dtype)[0]
         return self.to_layout(np.max(plain, axis=tuple(range(2, plain.ndim)), keepdims=True, initial=least))
 
     def compute(self, build: TopiBuilder) -> Tensors:
@@ -412,7 +412,9 @@ class GlobalMaxPoolOp(GlobalPoolOp):
         from xrelay.dialects.topi.build import lowest
 
         first = lowest(build.element(build.operand(0)))
-        return self.in_out_layout(build, self.folded(build, build.label, first, lambda b, best, x: b.largest(best, x)))
+        return self.to_out_layout(
+            build, self.build_fold(build, build.label, first, lambda b, best, x: b.largest(best, x))
+        )
 
     def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
         """Returns the gradient of a pool with one window over the whole image."""

@@ -109,7 +109,7 @@ class PoolOp(ImageOp):
         properties: dict[str, Attribute] = {"layout": string_attribute(str(layout)), "out_layout": string_attribute("")}
         return LayoutDecision((layout,), layout, properties)
 
-    def plain(self, data: Array) -> Array:
+    def to_plain_layout(self, data: Array) -> Array:
         """Converts the data to the plain order of axes."""
         from xrelay.dialects.relay.meaning.layouts import to_plain
 
@@ -121,13 +121,13 @@ class PoolOp(ImageOp):
 
         return from_plain(result, self.image_axes, self.layouts[1])
 
-    def in_out_layout(self, build: TopiBuilder, result: SSAValue) -> Tensors:
+    def to_out_layout(self, build: TopiBuilder, result: SSAValue) -> Tensors:
         """Converts the result of an index space from the data's layout to the result's layout."""
         from xrelay.dialects.relay.computes.layouts import in_layout
 
         return [in_layout(build, result, *self.layouts)]
 
-    def in_layout_of_data(self, of: SSAValue, build: GradientBuilder) -> SSAValue:
+    def to_data_layout(self, of: SSAValue, build: GradientBuilder) -> SSAValue:
         """Converts the gradient to the layout of the data."""
         layout, out_layout = self.layouts
         return build.in_layout(of, out_layout, layout)
@@ -185,7 +185,7 @@ class WindowPoolOp(WindowedOp, PoolOp):
         window, partial = self.window(self.sizes), bool(self.ceil_mode.value.data)
         return [axis.count(extent, partial=partial) for axis, extent in zip(window, extents, strict=True)]
 
-    def folded(self, plain: Array, neutral: float, combine: Callable[[Array, Array], Array]) -> Array:
+    def fold_taps(self, plain: Array, neutral: float, combine: Callable[[Array, Array], Array]) -> Array:
         """Combines the elements of each window, tap by tap."""
         from xrelay.dialects.relay.meaning.windows import taps
 
@@ -193,7 +193,7 @@ class WindowPoolOp(WindowedOp, PoolOp):
         result = np.full((*plain.shape[:2], *counts), neutral, plain.dtype)
         return reduce(combine, taps(plain, self.window(self.sizes), counts, neutral), result)
 
-    def named(
+    def build_pool(
         self, build: TopiBuilder, data: SSAValue, type: Attribute, window: Sequence[WindowAxis[int]] | None = None
     ) -> SSAValue:
         """Builds topi's pool of `data` in a channels-first layout, with the op's window unless another is given."""
@@ -212,14 +212,14 @@ class WindowPoolOp(WindowedOp, PoolOp):
         )
         return build.insert(pool).results[0]
 
-    def in_plain_layout(self, build: TopiBuilder) -> Tensors:
+    def build_in_plain_layout(self, build: TopiBuilder) -> Tensors:
         """Builds topi's pool in the plain layout, between conversions from and to the op's layouts."""
         from xrelay.dialects.relay.computes.layouts import in_layout
 
         (layout, out_layout), plain = self.layouts, Layout.parse(self.image_axes)
         data = in_layout(build, build.operand(0), layout, plain)
         type = tensor_type(transform_shape(build.result_shape, out_layout, plain), build.element(data))
-        return [in_layout(build, self.named(build, data, type), plain, out_layout)]
+        return [in_layout(build, self.build_pool(build, data, type), plain, out_layout)]
 
     @property
     def high_attributes(self) -> dict[str, AttributeValue]:
@@ -238,11 +238,11 @@ class MaxPoolOp(WindowPoolOp):
         """Combines the elements of each window."""
         from xrelay.dialects.relay.meaning.element_types import value_range
 
-        return self.to_layout(self.folded(self.plain(data), value_range(data.dtype)[0], np.maximum))
+        return self.to_layout(self.fold_taps(self.to_plain_layout(data), value_range(data.dtype)[0], np.maximum))
 
     def compute(self, build: TopiBuilder) -> Tensors:
         """Builds topi's pool, for any layouts. The strategies do not convert channels-first layouts."""
-        return self.in_plain_layout(build)
+        return self.build_in_plain_layout(build)
 
     def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
         """Returns `nn.max_pool2d_grad` or `nn.max_pool3d_grad`."""
@@ -260,8 +260,8 @@ class AvgPoolOp(WindowPoolOp):
         """Returns the sum of each window in the plain order of axes, and its divisor, which broadcasts."""
         from xrelay.dialects.relay.meaning.windows import counted_places
 
-        plain = self.plain(data)
-        total = self.folded(plain, 0, np.add)
+        plain = self.to_plain_layout(data)
+        total = self.fold_taps(plain, 0, np.add)
         padded = bool(self.count_include_pad.value.data)
         rows = zip(self.window(self.sizes), plain.shape[2:], total.shape[2:], strict=True)
         return total, np.maximum(reduce(np.multiply.outer, [counted_places(*row, padded=padded) for row in rows]), 1)
@@ -286,7 +286,7 @@ class DirectAvgPoolOp(AvgPoolOp):
         """Builds topi's pool, for any layouts. The strategies do not convert channels-first layouts."""
         from xrelay.dialects.relay.computes.widening import for_any_width
 
-        return for_any_width(self.in_plain_layout)(build)
+        return for_any_width(self.build_in_plain_layout)(build)
 
     def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
         """Returns `nn.avg_pool2d_grad` or `nn.avg_pool3d_grad`."""
@@ -440,7 +440,7 @@ class MaxPoolIndicesOp(WindowPoolOp):
         """Numbers the elements and selects the number of the first greatest of each window."""
         from xrelay.dialects.relay.meaning.windows import first_maxima
 
-        plain = self.plain(data)
+        plain = self.to_plain_layout(data)
         extents = plain.shape[2:]
         order = "F" if self.column_major.value.data else "C"
         numbers = np.arange(prod(extents), dtype=np.int64).reshape(extents, order=order)

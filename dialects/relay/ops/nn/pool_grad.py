@@ -125,7 +125,7 @@ class PoolGradOp(WindowedOp):
         counts = self.window_counts(facts, window, extents, partial=bool(self.ceil_mode.value.data))
         return out_layout.shape_from(extents | counts)
 
-    def plain(self, out_grad: Array, data: Array) -> tuple[Array, Array]:
+    def to_plain_layout(self, out_grad: Array, data: Array) -> tuple[Array, Array]:
         """Converts both operands to the plain order of axes."""
         from xrelay.dialects.relay.meaning.layouts import to_plain
 
@@ -138,13 +138,13 @@ class PoolGradOp(WindowedOp):
 
         return from_plain(result, self.image_axes, self.layouts[0])
 
-    def plain_operand(self, build: TopiBuilder, index: int) -> SSAValue:
+    def build_plain_operand(self, build: TopiBuilder, index: int) -> SSAValue:
         """Builds an operand in the plain layout."""
         from xrelay.dialects.relay.computes.layouts import in_layout
 
         return in_layout(build, build.operand(index), self.layouts[1 - index], Layout.parse(self.image_axes))
 
-    def collected(
+    def sum_shares(
         self,
         build: TopiBuilder,
         shape: Sequence[Dim],
@@ -167,7 +167,7 @@ class MaxPoolGradOp(PoolGradOp):
         """Adds the gradient of each window at its first greatest element, in double precision."""
         from xrelay.dialects.relay.meaning.windows import first_maxima
 
-        grads, plain = self.plain(out_grad, data)
+        grads, plain = self.to_plain_layout(out_grad, data)
         size = prod(plain.shape[2:])
         numbers = np.arange(size, dtype=np.int64).reshape(plain.shape[2:])
         found = first_maxima(plain, numbers, self.window(self.sizes), grads.shape[2:])
@@ -185,7 +185,7 @@ class MaxPoolGradOp(PoolGradOp):
         from xrelay.dialects.relay.computes.scalars import row_major
         from xrelay.dialects.relay.computes.windows import number_maxima
 
-        out_grad, data, sizes = self.plain_operand(build, 0), self.plain_operand(build, 1), self.sizes
+        out_grad, data, sizes = self.build_plain_operand(build, 0), self.build_plain_operand(build, 1), self.sizes
         counts, type = build.shape(out_grad)[2:], i32 if prod(sizes) < _FEW_TAPS else i64
         window = self.window(sizes)
         winners = number_maxima(build, data, window, counts, lambda b: row_major(b, b.reduction, sizes), type)
@@ -195,7 +195,7 @@ class MaxPoolGradOp(PoolGradOp):
             wins = b.compare(covering.read(winners, -1), "eq", own)
             return b.select(wins, covering.read(out_grad, 0), 0)
 
-        return self.collected(build, build.shape(data), counts, share)
+        return self.sum_shares(build, build.shape(data), counts, share)
 
     def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
         """Returns the gradient at each window's greatest element, because the op is linear in `out_grad`.
@@ -231,7 +231,7 @@ class AvgPoolGradOp(PoolGradOp):
         """Adds the shares of windows to their elements, tap by tap, in double precision."""
         from xrelay.dialects.relay.meaning.windows import counted_places, seen_by
 
-        grads, plain = self.plain(out_grad, data)
+        grads, plain = self.to_plain_layout(out_grad, data)
         window, counts, extents = self.window(self.sizes), grads.shape[2:], plain.shape[2:]
         padded = bool(self.count_include_pad.value.data)
         rows = zip(window, extents, counts, strict=True)
@@ -247,7 +247,7 @@ class AvgPoolGradOp(PoolGradOp):
         """Divides the gradient of each window into shares; each element sums the shares of its windows."""
         from xrelay.dialects.topi.named.pool import Taps, divided_by_taps
 
-        out_grad, padded = self.plain_operand(build, 0), build.flag("count_include_pad")
+        out_grad, padded = self.build_plain_operand(build, 0), build.flag("count_include_pad")
         extents = self.layouts[0].primal_extents(build.result_shape)
         shape, counts = [extents[axis] for axis in self.image_axes], build.shape(out_grad)[2:]
         window = self.window(self.sizes)
@@ -257,7 +257,7 @@ class AvgPoolGradOp(PoolGradOp):
             return divided_by_taps(b, b.read(out_grad, *b.spatial), [Taps(*row, padded=padded) for row in rows])
 
         shares = build.compute("pool_shares", build.shape(out_grad), build.element(out_grad), divide)
-        return self.collected(build, shape, counts, lambda b, covering: covering.read(shares, 0))
+        return self.sum_shares(build, shape, counts, lambda b, covering: covering.read(shares, 0))
 
     def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
         """Returns the pool of the gradient, because the op is linear in `out_grad`; None for the data."""

@@ -74,7 +74,7 @@ class QnnDenseBase(QnnOp):
             require_one_or_each(facts, parameter, own, "C9", "units")
         return tensor_type((*outer, own), i32)
 
-    def plain(self, weight: Array) -> Array:
+    def unpack_weight(self, weight: Array) -> Array:
         """Returns the weight in layout NC."""
         return weight
 
@@ -84,7 +84,7 @@ class QnnDenseBase(QnnOp):
         """Multiplies by the transposed weight."""
         from xrelay.dialects.relay.meaning import quantized
 
-        plain = self.plain(weight)
+        plain = self.unpack_weight(weight)
         left = quantized.distance(data, input_zero_point.reshape(()))
         right = quantized.distance(plain, quantized.along(kernel_zero_point, plain, 0))
         return np.asarray(np.matmul(left, right.T))
@@ -220,7 +220,7 @@ class QnnContribDensePackOp(QnnDenseBase):
         require_blocks(facts, self.layout, facts.shape(1), "C6")
         return extents["N"], extents["C"]
 
-    def plain(self, weight: Array) -> Array:
+    def unpack_weight(self, weight: Array) -> Array:
         """Unpacks the weight."""
         from xrelay.dialects.relay.meaning.layouts import to_plain
 

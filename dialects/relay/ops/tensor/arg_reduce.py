@@ -101,7 +101,9 @@ class ArgReduceOp(ReduceOp):
             return [b.select(better, value, best), b.select(better, index, place)]
 
         init = [least if self.GREATEST else most, 0] if reduction.axes else []
-        op = compute(self.relay_name(), reduction.spatial, [element, i32], fill, reduce=reduction.folded, init=init)
+        op = compute(
+            self.relay_name(), reduction.spatial_vars, [element, i32], fill, reduce=reduction.reduction_vars, init=init
+        )
         return [build.insert(op).results[1]]
 
     def _beats(self, b: Body, value: SSAValue, best: SSAValue) -> SSAValue:

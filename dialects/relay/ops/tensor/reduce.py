@@ -225,7 +225,7 @@ class MeanOp(ReduceOp):
         def fill(b: Body) -> SSAValue:
             return b.convert(b.divide(b.read(total, *b.spatial), b.size(count, wide)), element)
 
-        return [build.compute("mean", reduction.spatial, element, fill)]
+        return [build.compute("mean", reduction.spatial_vars, element, fill)]
 
     def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
         """The derivative is 1 / n for each of n elements."""
@@ -470,7 +470,7 @@ class VarianceOp(ReduceOp):
         def fill(b: Body) -> SSAValue:
             return b.divide(b.read(total, *b.spatial), b.size(count, element))
 
-        return [build.compute("variance", reduction.spatial, element, fill)]
+        return [build.compute("variance", reduction.spatial_vars, element, fill)]
 
     def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
         """The derivative is 2 · (x - m) / n for an element x, its negated sum for m; n - 1 for n if unbiased."""
