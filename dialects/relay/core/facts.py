@@ -138,7 +138,7 @@ class Facts(Sequence[Attribute]):
                 found = " and ".join((", ".join(texts[:-1]), texts[-1]))
                 raise ConstraintError(self.op_name, constraint, f"{what} {found} do not broadcast")
             for requirement in broadcast_requirements(common, shape, constraint, "extents"):
-                self.keep(requirement)
+                self.record(requirement)
             common = wider
         return common
 
@@ -159,7 +159,7 @@ class Facts(Sequence[Attribute]):
         if certainly_differ(lhs, rhs):
             self.require(False, constraint, f"{what} {lhs} != {rhs}" if message is None else message, help=help)
         if lhs != rhs:
-            self.keep(Equal(lhs, rhs, constraint=constraint, about=what.rstrip(":")))
+            self.record(Equal(lhs, rhs, constraint=constraint, about=what.rstrip(":")))
 
     def require_equal_shapes(self, found: Shape, wanted: Shape, constraint: str, what: str, message: str) -> None:
         """Requires equal ranks and extents; `what` names the extents in requirements that are recorded."""
@@ -179,7 +179,7 @@ class Facts(Sequence[Attribute]):
             text = f"{what} {dim} is less than {least}" if message is None else message
             self.require(difference >= 0, constraint, text)
         else:
-            self.keep(AtLeast(dim, least, constraint=constraint, about=what))
+            self.record(AtLeast(dim, least, constraint=constraint, about=what))
 
     def require_repeats(self, own: Dim, target: Dim, constraint: str, what: str) -> None:
         """Requires at run time that `own` is 1 or `target`, so that the axis can be repeated to `target`.
@@ -187,13 +187,13 @@ class Facts(Sequence[Attribute]):
         That is: it broadcasts, it is not greater unless it is 1, and it is not 0 unless `target` is, because no element
         can be repeated. If `target` is a number other than 1, broadcasting is sufficient.
         """
-        self.keep(Broadcasts(own, target, constraint=constraint, about=what))
+        self.record(Broadcasts(own, target, constraint=constraint, about=what))
         is_decided = isinstance(target, int) and target != 1
         if not is_decided and not any(isinstance(side, AnyDim) for side in (own, target)):
             self.require_at_least(maximum(1, target), own, constraint, what)
             self.require_at_least(own, minimum(1, target), constraint, what)
 
-    def keep(self, requirement: Requirement) -> None:
+    def record(self, requirement: Requirement) -> None:
         """Records a requirement on named dimensions. Any cannot be constrained."""
         if not any(isinstance(side, AnyDim) for side in (requirement.lhs, requirement.rhs)):
             kept = requirement.canonical()

@@ -206,7 +206,7 @@ class RequireOp(ScalarUnaryOp):
     def infer_type(self, facts: Facts) -> Attribute:
         """Returns the operand's type; records `demands` as requirements."""
         for demand in () if self.demands is None else self.demands.data:
-            facts.keep(demand)
+            facts.record(demand)
         return facts.tensor(0)
 
     def function(self, data: Array) -> Array:

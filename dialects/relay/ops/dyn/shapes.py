@@ -206,7 +206,7 @@ def _joined(facts: Facts, axis: int, have: Dim, want: Dim) -> Dim:
         return want if have == 1 else have
     apart = certainly_differ(have, want) and certainly_differ(have, 1) and certainly_differ(want, 1)
     facts.require(not apart, "C2", f"an extent of {have} does not broadcast to {want}")
-    facts.keep(Broadcasts(have, want, constraint="C2", about="broadcast extents"))
+    facts.record(Broadcasts(have, want, constraint="C2", about="broadcast extents"))
     return broadcast(have, want)
 
 
