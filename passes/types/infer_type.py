@@ -83,7 +83,7 @@ def _solved(module: ModuleOp) -> TypeSolver:
     while news:
         while (op := solver.next_op()) is not None:
             apply_rule(op, solver)
-        news = replace_outgrown_extents(solver)
+        news = replace_stale_extents(solver)
     _require_solved(ops, solver)
     return solver
 
@@ -207,14 +207,14 @@ def replace_known_extents(ops: Iterable[Operation], solver: TypeSolver) -> bool:
     return bool(found)
 
 
-def replace_outgrown_extents(solver: TypeSolver) -> bool:
+def replace_stale_extents(solver: TypeSolver) -> bool:
     """Replaces named extents that became known during inference by their values; returns whether there were any.
 
     A loop may determine a type late: the element of a sequence gets a name for an unknown extent, other types use the
     name, and then the extent turns out to be 2. The name is replaced by 2 in the solver and in the IR.
     """
     found: dict[FuncOp, dict[str, Dim]] = {}
-    for op, shown in solver.outgrown():
+    for op, shown in solver.take_stale_extents():
         function, names = function_around(op), solver.names_around(op)
         inference = solver.inference(op, [solver.type_of(operand) for operand in op.operands])
         given = names.names_made_by(op)

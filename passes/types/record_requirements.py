@@ -77,9 +77,9 @@ def _record_function(function: FuncOp, solver: TypeSolver, entries: Entries, rec
     if block is None:
         return entry
     names = set(names_in(solver.type_of(arg) for arg in block.args))
-    everywhere = _Known(ShapeEnvironment(sorted(names)))
+    everywhere = _Assumptions(ShapeEnvironment(sorted(names)))
     hinted = _facts_of_hints(function, names, everywhere)
-    pending: list[tuple[Block, _Known]] = [(block, everywhere)]
+    pending: list[tuple[Block, _Assumptions]] = [(block, everywhere)]
     while pending:
         current, here = pending.pop()
         needed = _needed_by_the_end(current)
@@ -87,7 +87,7 @@ def _record_function(function: FuncOp, solver: TypeSolver, entries: Entries, rec
             extents, requirements = infer_requirements(op, solver, entries)
             kept: Sequence[Requirement] = ()
             if extents or requirements:
-                own = here if op in needed else _Known(ShapeEnvironment())
+                own = here if op in needed else _Assumptions(ShapeEnvironment())
                 kept = _decide(op, extents, requirements, own, everywhere)
             recorded[op] = extents, kept
             entry.bounds |= {
@@ -95,7 +95,7 @@ def _record_function(function: FuncOp, solver: TypeSolver, entries: Entries, rec
                 for extent in extents
                 if extent.at_most is not None and names_of(extent.at_most) <= names
             }
-            pending += [(inner, _Known(ShapeEnvironment())) for region in op.regions for inner in region.blocks]
+            pending += [(inner, _Assumptions(ShapeEnvironment())) for region in op.regions for inner in region.blocks]
     if hinted and block.last_op is not None:
         extents, kept = recorded[block.last_op]
         recorded[block.last_op] = extents, [*hinted, *kept]
@@ -103,7 +103,7 @@ def _record_function(function: FuncOp, solver: TypeSolver, entries: Entries, rec
     return entry
 
 
-def _facts_of_hints(function: FuncOp, names: Container[str], everywhere: _Known) -> Sequence[Requirement]:
+def _facts_of_hints(function: FuncOp, names: Container[str], everywhere: _Assumptions) -> Sequence[Requirement]:
     """Returns the size hints of `function` that are not proven, which become facts for all its ops."""
     hints = size_hints(function)
     hinted = [fact for name, hint in hints.items() if name in names for fact in hint.facts(name)]
@@ -113,7 +113,7 @@ def _facts_of_hints(function: FuncOp, names: Container[str], everywhere: _Known)
     return new
 
 
-class _Known:
+class _Assumptions:
     """Facts: the requirements of ops that run together."""
 
     def __init__(self, environment: ShapeEnvironment):
@@ -128,7 +128,11 @@ class _Known:
 
 
 def _decide(
-    op: Operation, extents: Sequence[NewExtent], requirements: Sequence[Requirement], own: _Known, everywhere: _Known
+    op: Operation,
+    extents: Sequence[NewExtent],
+    requirements: Sequence[Requirement],
+    own: _Assumptions,
+    everywhere: _Assumptions,
 ) -> list[Requirement]:
     """Returns the undecided requirements of `op` and adds them to `own`. Raises `TypeInferenceError` if one fails."""
     for extent in extents:
@@ -150,7 +154,7 @@ def _decide(
     return kept
 
 
-def _impossible(requirement: Requirement, op: Operation, known: Sequence[_Known]) -> TypeInferenceError:
+def _impossible(requirement: Requirement, op: Operation, known: Sequence[_Assumptions]) -> TypeInferenceError:
     about = f" ({requirement.about})" if requirement.about else ""
     constraint = f"[{_name(op)} {requirement.constraint}] " if requirement.constraint else f"{_name(op)}: "
     return TypeInferenceError(
@@ -160,7 +164,7 @@ def _impossible(requirement: Requirement, op: Operation, known: Sequence[_Known]
     )
 
 
-def _why(requirement: Requirement, op: Operation, known: Sequence[_Known]) -> str:
+def _why(requirement: Requirement, op: Operation, known: Sequence[_Assumptions]) -> str:
     """Returns the reason why `requirement` cannot hold: the first other requirement that contradicts it, if any."""
     if _contradict(requirement):
         return "it is false for all sizes of the names"

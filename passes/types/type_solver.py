@@ -51,7 +51,7 @@ class TypeSolver:
         self._names: dict[FuncOp, DimNames] = {}
         self._shown: dict[RelayOp, dict[str, Attribute]] = {}
         """Op → the result type at the time when an introduced extent got its name, by placeholder."""
-        self._outgrown: dict[RelayOp, None] = {}
+        self._stale: dict[RelayOp, None] = {}
         self._queue: deque[Operation] = deque()
         self._waiting: set[Operation] = set()
         self._postponed: dict[Operation, None] = {}
@@ -88,7 +88,7 @@ class TypeSolver:
         inference = op.inference(types, self.elements.of_operands(op))
         placeholders = [extent.placeholder for extent in inference.extents]
         if not self._shown.get(op, {}).keys() <= set(placeholders):
-            self._outgrown[op] = None
+            self._stale[op] = None
         if not placeholders:
             return inference
         shown = self._shown.setdefault(op, {})
@@ -97,13 +97,13 @@ class TypeSolver:
         names = self.names_around(op).of_extents(op, inference.extents, inference.type, op.results[0].type)
         return inference.renamed(names)
 
-    def outgrown(self) -> Sequence[tuple[RelayOp, Mapping[str, Attribute]]]:
+    def take_stale_extents(self) -> Sequence[tuple[RelayOp, Mapping[str, Attribute]]]:
         """Returns the ops that introduce fewer extents than they have names for, with their previous result types.
 
         Each op is returned once. The types are by placeholder.
         """
-        found = [(op, self._shown[op]) for op in self._outgrown]
-        self._outgrown.clear()
+        found = [(op, self._shown[op]) for op in self._stale]
+        self._stale.clear()
         return found
 
     def substitute(self, function: FuncOp, values: Mapping[str, Dim]) -> None:
