@@ -50,7 +50,7 @@ _OVERSHOOT = 16
 # --- functions of one tensor ---------------------------------------------------------------------------------------
 
 
-@integer_rule("nn.relu", result=Result.KEPT)
+@integer_rule("nn.relu", result=Result.UNCHANGED)
 def relu(w: IntegerWriter) -> QuantizedValue:
     """The maximum with the zero point."""
     data = w.tensor(0)
@@ -147,7 +147,7 @@ def adaptive_mean_pool(w: IntegerWriter) -> QuantizedValue:
     return _finer(w, data, w.again)
 
 
-@integer_rule("image.resize1d", "image.resize2d", "image.resize3d", "nn.upsampling", result=Result.KEPT)
+@integer_rule("image.resize1d", "image.resize2d", "image.resize3d", "nn.upsampling", result=Result.UNCHANGED)
 def resize(w: IntegerWriter) -> QuantizedValue:
     """Builds the op itself. Interpolation uses finer steps, so 32-bit data is refused."""
     data = w.single(0)
@@ -227,20 +227,20 @@ _ON_STEP = 1e-3
 """The tolerance within which a number counts as a step, as a fraction of the step."""
 
 
-@integer_rule(Quantization.MOVEMENT, result=Result.KEPT)
+@integer_rule(Quantization.MOVEMENT, result=Result.UNCHANGED)
 def move(w: IntegerWriter) -> QuantizedValue:
     """The op itself."""
     data = w.single(0)
     return replace(data, value=w.again(data.value))
 
 
-@integer_rule("copy", "annotation.stop_fusion", result=Result.KEPT)
+@integer_rule("copy", "annotation.stop_fusion", result=Result.UNCHANGED)
 def pass_on(w: IntegerWriter) -> QuantizedValue:
     """The integers unchanged."""
     return w.tensor(0)
 
 
-@integer_rule(Quantization.CHOICE, result=Result.KEPT)
+@integer_rule(Quantization.CHOICE, result=Result.UNCHANGED)
 def choose(w: IntegerWriter) -> QuantizedValue:
     """Builds the op itself, if greater integers represent greater numbers.
 
@@ -253,7 +253,7 @@ def choose(w: IntegerWriter) -> QuantizedValue:
     return replace(data, value=w.again(data.value))
 
 
-@integer_rule("topk", result=Result.KEPT)
+@integer_rule("topk", result=Result.UNCHANGED)
 def choose_greatest(w: IntegerWriter) -> QuantizedValue:
     """The op itself, if it returns values only."""
     if w.op_as(TopKOp).ret_type.data != "values":
@@ -261,7 +261,7 @@ def choose_greatest(w: IntegerWriter) -> QuantizedValue:
     return choose(w)
 
 
-@integer_rule("transpose", result=Result.KEPT)
+@integer_rule("transpose", result=Result.UNCHANGED)
 def transpose(w: IntegerWriter) -> QuantizedValue:
     """The op itself; scales along an axis follow the axis."""
     data = w.tensor(0)
@@ -272,7 +272,7 @@ def transpose(w: IntegerWriter) -> QuantizedValue:
     return Quantized(value, replace(data.params, axis=axis))
 
 
-@integer_rule("split", result=Result.KEPT)
+@integer_rule("split", result=Result.UNCHANGED)
 def split(w: IntegerWriter) -> QuantizedValue:
     """The op itself, and its fields."""
     data = w.single(0)
@@ -282,13 +282,13 @@ def split(w: IntegerWriter) -> QuantizedValue:
     return tuple(replace(data, value=item) for item in items)
 
 
-@integer_rule("tuple", result=Result.KEPT, data=None)
+@integer_rule("tuple", result=Result.UNCHANGED, data=None)
 def gather_fields(w: IntegerWriter) -> QuantizedValue:
     """The quantised fields."""
     return tuple(w.tensor(index) for index in range(len(w.operands)))
 
 
-@integer_rule("tuple_get_item", result=Result.KEPT)
+@integer_rule("tuple_get_item", result=Result.UNCHANGED)
 def take_field(w: IntegerWriter) -> QuantizedValue:
     """The quantised field."""
     fields = w.operands[0]
@@ -297,7 +297,7 @@ def take_field(w: IntegerWriter) -> QuantizedValue:
     return fields[w.op_as(TupleGetItemOp).index.value.data]
 
 
-@integer_rule("nn.pad", result=Result.KEPT)
+@integer_rule("nn.pad", result=Result.UNCHANGED)
 def pad(w: IntegerWriter) -> QuantizedValue:
     """The op itself; a constant padding value must be one of the operand's steps."""
     data = w.single(0)

@@ -141,7 +141,7 @@ class IntegerRegions:
         forms: dict[tuple[SSAValue, QuantParameters | None], _Form | Refusal],
     ) -> _Form | Refusal:
         """The form of the result of `op` with these parameters, built from the forms of its operands."""
-        passed = params if rule.result in (Result.KEPT, Result.SHARED) else None
+        passed = params if rule.result in (Result.UNCHANGED, Result.SHARED) else None
         reads: list[_Form] = []
         found: list[QuantizedValue | None] = []
         for operand in list(op.operands)[: rule.data_of(op)]:
@@ -339,7 +339,7 @@ def _analyse(op: RelayOp, rule: Rule | None, known: Representable) -> Refusal | 
             return Refusal(f"{op.name} reads floats from {maker}", is_boundary=True)
     if rule.result in (Result.ROUNDED, Result.SHARED):
         return True
-    return rule.result is Result.KEPT and any(map(known.is_open, data))
+    return rule.result is Result.UNCHANGED and any(map(known.is_open, data))
 
 
 def find_requested(
@@ -360,7 +360,7 @@ def find_requested(
         rule = rules.get(op.relay_name())
         if rule is None or not known.is_reached(op.results[0]):
             continue
-        keeps = rule.result in (Result.KEPT, Result.SHARED)
+        keeps = rule.result in (Result.UNCHANGED, Result.SHARED)
         for params in requested.get(op.results[0], {}):
             for operand in list(op.operands)[: rule.data_of(op)]:
                 if known.is_reached(operand):

@@ -312,7 +312,7 @@ class Result(Enum):
     """The source of the quantisation parameters of a result."""
 
     OWN = "derived from the operands, without rounding"
-    KEPT = "those of the operands"
+    UNCHANGED = "those of the operands"
     SHARED = "those of the operands if these agree, else those of the quantised result"
     ROUNDED = "those of the quantised result"
 
