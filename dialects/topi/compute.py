@@ -361,7 +361,7 @@ class ScatterOp(BodyOp):
         return self.yielded[-1]
 
     @property
-    def apart(self) -> tuple[BlockArgument, ...]:
+    def parallel_vars(self) -> tuple[BlockArgument, ...]:
         """The variables that are an index without arithmetic: points that differ in one update different elements."""
         return tuple(variable for variable in self.spatial_vars if variable in self.indices)
 

@@ -177,8 +177,8 @@ def build_scatter(op: ScatterOp, result: SSAValue, kernel: KernelNests) -> list[
     """
     if 0 in op.spatial or 0 in shape_of(op.into):
         return []
-    name, apart = kernel.block_name(op.label.data), op.apart
-    kinds = [IterKind.SPATIAL if variable in apart else IterKind.ORDERED for variable in op.spatial_vars]
+    name, parallel = kernel.block_name(op.label.data), op.parallel_vars
+    kinds = [IterKind.SPATIAL if variable in parallel else IterKind.ORDERED for variable in op.spatial_vars]
     loops, variables = kernel.loops_of(op, name, op.spatial, kinds)
     body = Block(arg_types=[IndexType()] * len(op.spatial))
     values: dict[SSAValue, SSAValue] = dict(zip(op.spatial_vars, body.args, strict=True))
