@@ -20,10 +20,10 @@ from xrelay.lowering.topi_to_loop.schedules.cost_model import MAX_UNROLLED_VECTO
 from xrelay.lowering.topi_to_loop.schedules.kernel_view import (
     KernelView,
     expected_shape,
-    folded_loops,
     loop_of_variable,
     loops_of_kind,
     points,
+    reduction_loops,
     steps_of,
 )
 from xrelay.lowering.topi_to_loop.schedules.schedule_draft import ITERATIONS_PER_THREAD, ScheduleDraft
@@ -172,7 +172,7 @@ def schedule_fold(draft: ScheduleDraft, name: str) -> None:
     If its innermost spatial loop can be vectorised, it moves inside the reduction, so that each step adds a vector.
     """
     block = draft.block(name)
-    spatial, reduction = loops_of_kind(block, IterKind.SPATIAL), folded_loops(block)
+    spatial, reduction = loops_of_kind(block, IterKind.SPATIAL), reduction_loops(block)
     if not spatial:
         draft.because(f"{name} reduces to a single element")
         return

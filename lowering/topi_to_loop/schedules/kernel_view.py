@@ -276,7 +276,7 @@ def loops_of_kind(block: BlockOp, *kinds: IterKind) -> list[str]:
     return [name for name in names if name is not None]
 
 
-def folded_loops(block: BlockOp) -> list[str]:
+def reduction_loops(block: BlockOp) -> list[str]:
     """Returns the loops of the variables that are not spatial, in order, without loops of one iteration."""
     return loops_of_kind(block, IterKind.REDUCE, IterKind.ORDERED)
 

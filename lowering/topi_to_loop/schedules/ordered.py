@@ -11,7 +11,7 @@ from xrelay.dialects.loop.schedule import ComputeAt, Reorder, Settle, Unroll
 from xrelay.dialects.shared.op_lists import ops_of
 from xrelay.lowering.topi_to_loop.schedules.common_steps import parallelize_outer, vectorize_row
 from xrelay.lowering.topi_to_loop.schedules.cost_model import MIN_LANES
-from xrelay.lowering.topi_to_loop.schedules.kernel_view import folded_loops, loop_of_variable, loops_of_kind, points
+from xrelay.lowering.topi_to_loop.schedules.kernel_view import loop_of_variable, loops_of_kind, points, reduction_loops
 from xrelay.lowering.topi_to_loop.schedules.schedule_draft import ITERATIONS_PER_THREAD, ScheduleDraft
 from xrelay.target.cpus import MIN_PARALLEL_WORK
 
@@ -87,7 +87,7 @@ def schedule_scatter(draft: ScheduleDraft, name: str) -> None:
     vectorised.
     """
     block = draft.block(name)
-    apart, ordered, work = loops_of_kind(block, IterKind.SPATIAL), folded_loops(block), points(block)
+    apart, ordered, work = loops_of_kind(block, IterKind.SPATIAL), reduction_loops(block), points(block)
     if not apart:
         draft.because(f"{name} updates elements one after another")
         return
@@ -139,7 +139,7 @@ def schedule_walk(draft: ScheduleDraft, name: str, consumer: BlockOp) -> bool:
     """
     *outer, row = loops_of_kind(consumer, IterKind.SPATIAL) or [""]
     block = draft.block(name)
-    walks, steps, work = loops_of_kind(block, IterKind.SPATIAL), folded_loops(block), points(block)
+    walks, steps, work = loops_of_kind(block, IterKind.SPATIAL), reduction_loops(block), points(block)
     if not row or not steps:
         return False
     if draft.is_longer(row, WALKS):

@@ -30,12 +30,12 @@ from xrelay.lowering.topi_to_loop.schedules.kernel_view import (
     KernelView,
     came_from,
     expected,
-    folded_loops,
     loops_of_kind,
     memref_type,
     points,
     readers_of,
     reads_pointwise,
+    reduction_loops,
 )
 from xrelay.lowering.topi_to_loop.schedules.ordered import (
     is_scan,
@@ -128,7 +128,7 @@ def fold_at_consumer(draft: ScheduleDraft, name: str) -> bool:
     if len(loops) == 1 or draft.is_dynamic(loops[-1]):
         loops = [*loops[:-1], *_split_row(draft, consumer, loops[-1])]
     at, block = loops[-2], draft.block(name)
-    spatial, reduction = loops_of_kind(block, IterKind.SPATIAL), folded_loops(block)
+    spatial, reduction = loops_of_kind(block, IterKind.SPATIAL), reduction_loops(block)
     if draft.attempt(ComputeAt(name, at)) is not None:
         return False
     tile = [loop for loop in spatial if draft.extent(loop) > 1]
@@ -180,7 +180,7 @@ def share_terms(draft: ScheduleDraft, name: str, pieces: int) -> bool:
     most = min(MAX_PARTS, points(block) // PART_WORK)
     if threads < 2 or pieces >= threads or most < 2 or not _is_regrouped(block):
         return False
-    for loop in folded_loops(block):
+    for loop in reduction_loops(block):
         extent = 1 if draft.is_dynamic(loop) else draft.extent(loop)
         parts = next((number for number in range(most, 1, -1) if extent % number == 0), None)
         if parts is None:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from xrelay.dialects.loop.schedule import ComputeAt, Contract, DisableUnroll, Reorder, Unroll, Vectorize
 from xrelay.errors import ScheduleError
 from xrelay.lowering.topi_to_loop.schedules.common_steps import parallelize_outer
-from xrelay.lowering.topi_to_loop.schedules.kernel_view import folded_loops, loop_of_variable, points
+from xrelay.lowering.topi_to_loop.schedules.kernel_view import loop_of_variable, points, reduction_loops
 from xrelay.lowering.topi_to_loop.schedules.schedule_draft import ScheduleDraft
 
 
@@ -69,7 +69,7 @@ def tile_products(
     """
     block = draft.block(name)
     own = [loop_of_variable(block, position) for position in range(len(block.kinds))]
-    reduction, work = folded_loops(block), points(block)
+    reduction, work = reduction_loops(block), points(block)
     outside, inner = _split_consumer(draft, consumer, axes)
     if not outside:
         raise ScheduleError(f"{consumer} is a single element")

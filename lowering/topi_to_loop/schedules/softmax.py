@@ -21,10 +21,10 @@ from xrelay.lowering.topi_to_loop.schedules.kernel_view import (
     KernelView,
     buffer_bytes,
     came_from,
-    folded_loops,
     loop_of_variable,
     loops_of_kind,
     points,
+    reduction_loops,
 )
 from xrelay.lowering.topi_to_loop.schedules.schedule_draft import ScheduleDraft
 
@@ -86,7 +86,7 @@ def _compute_rows(draft: ScheduleDraft, last: str, rows: list[str]) -> None:
     names = [block.block_name for block in draft.blocks()]
     work = sum(points(block) for block in draft.blocks())
     spatial = {block.block_name: loops_of_kind(block, IterKind.SPATIAL) for block in draft.blocks()}
-    reduction = {block.block_name: folded_loops(block) for block in draft.blocks()}
+    reduction = {block.block_name: reduction_loops(block) for block in draft.blocks()}
     moved = [name for name in reversed(names[:-1]) if draft.attempt(ComputeAt(name, rows[-1])) is None]
     if not moved:
         return
