@@ -298,7 +298,7 @@ class _Alterer:
     def _restore_layouts(self, op: Operation) -> None:
         """Sets the operands of `op` to their values in the original layouts."""
         if any(self.versions.has(operand) for operand in op.operands):
-            op.operands = [self.versions.plain(operand) for operand in op.operands]
+            op.operands = [self.versions.plain_version(operand) for operand in op.operands]
 
 
 def _splits_axis(op: RelayOp, layout: Layout | None) -> bool:

@@ -70,7 +70,7 @@ class LayoutVersions:
         layout = self.of(value).layout
         return layout[index] if isinstance(layout, tuple) else None
 
-    def plain(self, value: SSAValue) -> SSAValue:
+    def plain_version(self, value: SSAValue) -> SSAValue:
         """Returns `value` in the original layout."""
         known = self.of(value)
         if isinstance(known.layout, tuple):
@@ -89,14 +89,14 @@ class LayoutVersions:
         padding as elements.
         """
         if layout is None:
-            return self.plain(value)
+            return self.plain_version(value)
         if isinstance(value.type, TupleType):
             return self._tuple(value, (layout,) * len(value.type.types))
         known = self.of(value)
         if known.layout == layout:
             return known.value
         if layout.axes == layout.text.axes:
-            return self.plain(value)
+            return self.plain_version(value)
         key = (value, layout)
         if not pads and not divisible(value.type, layout):
             raise LayoutError(f"a value of type {value.type} has no whole number of blocks in {layout}")
@@ -109,7 +109,7 @@ class LayoutVersions:
         if isinstance(source, Layout) and str(source.text) == str(layout.text):
             return transform(known.value, source, layout)
         # The letters for the axes differ between the op that defines the value and the op that reads it.
-        return transform(self.plain(value), layout.text, layout)
+        return transform(self.plain_version(value), layout.text, layout)
 
     def _tuple(self, value: SSAValue, wanted: tuple[Layout | None, ...]) -> SSAValue:
         """Returns the tuple `value` with its fields in these layouts."""

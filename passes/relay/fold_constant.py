@@ -115,7 +115,7 @@ def fold_constants(module: ModuleOp, *, max_growth: int = MAX_GROWTH, fold_qnn: 
     return folder.remarks.all
 
 
-class _Known(NamedTuple):
+class _NamedValue(NamedTuple):
     """The array, or tuple of arrays, of an SSA value, with the name that its constant gets."""
 
     value: Value
@@ -126,7 +126,7 @@ class _Folder:
     def __init__(self, max_growth: int, *, fold_qnn: bool):
         self.max_growth, self.fold_qnn = max_growth, fold_qnn
         self.remarks = Remarks("relay-fold-constant")
-        self.known: dict[SSAValue, _Known] = {}
+        self.known: dict[SSAValue, _NamedValue] = {}
         self.folded: dict[Operation, None] = {}
         """The evaluated ops, in program order."""
         self.pending_uses: dict[SSAValue, int] = {}
@@ -210,9 +210,11 @@ class _Folder:
 
     def _record_constant(self, op: ConstantOp) -> None:
         if not isinstance(op.value, WeightAttr):
-            self.known[op.result] = _Known(op.array, op.result.name_hint if op.result.name_hint is not None else "")
+            self.known[op.result] = _NamedValue(
+                op.array, op.result.name_hint if op.result.name_hint is not None else ""
+            )
         elif op.value.data.is_resolved:
-            self.known[op.result] = _Known(op.array, op.value.data.name)
+            self.known[op.result] = _NamedValue(op.array, op.value.data.name)
         else:
             self.remarks.refused(op, f"the bytes of weight {op.value.data.name!r} are not loaded")
 
@@ -221,7 +223,7 @@ class _Folder:
         numbers = [number % (1 << 64) for number in op.values(shape_of(op.data.type)) if isinstance(number, int)]
         rank = len(shape_of(op.results[0].type))
         value = np.array(numbers, np.uint64).astype(numpy_dtype(op.dtype)).reshape([-1] * rank)
-        self.known[op.results[0]] = _Known(value, _derived_name(op, []))
+        self.known[op.results[0]] = _NamedValue(value, _derived_name(op, []))
         self.folded[op] = None
 
     def _evaluate(self, op: Operation) -> None:
@@ -245,7 +247,7 @@ class _Folder:
             return
         if extents:
             self.extents.setdefault(function_around(op), {}).update(extents)
-        self.known[result] = _Known(value, _derived_name(op, operands))
+        self.known[result] = _NamedValue(value, _derived_name(op, operands))
         self.folded[op] = None
         if isinstance(result.type, TensorType):
             self.pending_uses[result] = sum(1 for _ in result.uses)
@@ -323,7 +325,7 @@ class _Folder:
         self._erase(op)
 
 
-def _known_type(op: Operation, operands: Sequence[_Known]) -> Attribute:
+def _known_type(op: Operation, operands: Sequence[_NamedValue]) -> Attribute:
     """The result type of `op`; extents that depend on elements of small operands are inferred from their values."""
     if not made_extents(op) or not isinstance(op, RelayOp):
         return op.results[0].type
@@ -362,7 +364,7 @@ def may_fold(op: Operation) -> bool:
     return kind_of(op) in (OpKind.TUPLE, OpKind.FIELD) or can_evaluate(op)
 
 
-def _derived_name(op: Operation, operands: Sequence[_Known]) -> str:
+def _derived_name(op: Operation, operands: Sequence[_NamedValue]) -> str:
     """The name of the largest operand and of the operation, as `conv1.w.OIHW16i16o` and `conv1.w.multiply`."""
     largest = max(operands, key=lambda known: size_of(known.value), default=None)
     base = largest.name if largest is not None else ""
