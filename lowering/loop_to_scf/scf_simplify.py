@@ -130,7 +130,7 @@ def _effect_of(trait: MemoryEffect) -> Effects:
 # --- common subexpressions
 
 _LOADS = frozenset[type[Operation]]((memref.LoadOp, vector.LoadOp))
-_Known = dict[Hashable, Operation]
+_Available = dict[Hashable, Operation]
 """Visited ops, by a key of their computation."""
 
 
@@ -156,10 +156,10 @@ def _unwritten(function: FuncOp) -> frozenset[SSAValue]:
     return frozenset(each for each in alone if all(type(use.operation) in _LOADS for use in each.uses))
 
 
-def _share_in(block: Block, known: _Known, unwritten: frozenset[SSAValue]) -> Effects:
+def _share_in(block: Block, known: _Available, unwritten: frozenset[SSAValue]) -> Effects:
     """Merges the ops of a block, given the ops `known` around it; returns the block's memory effect."""
     added: list[Hashable] = []
-    read: _Known = {}
+    read: _Available = {}
     total = Effects.NONE
     for op in block.ops:
         facts = facts_of(op)
@@ -189,7 +189,7 @@ def _share_in(block: Block, known: _Known, unwritten: frozenset[SSAValue]) -> Ef
     return total
 
 
-def _share_under(op: Operation, known: _Known, unwritten: frozenset[SSAValue]) -> Effects:
+def _share_under(op: Operation, known: _Available, unwritten: frozenset[SSAValue]) -> Effects:
     return max(
         [_share_in(block, known, unwritten) for region in op.regions for block in region.blocks], default=Effects.NONE
     )

@@ -51,7 +51,7 @@ PATTERNS = (
 )
 """The patterns of all steps."""
 _TABLE = PatternTable(PATTERNS)
-KEPT = (func.CallOp, func.ReturnOp, ConstantOp, cf.AssertOp)
+CONVENTION_OPS = (func.CallOp, func.ReturnOp, ConstantOp, cf.AssertOp)
 """The ops that the calling convention converts."""
 
 
@@ -101,7 +101,7 @@ def _rebuild(function: func.FuncOp) -> None:
     def visit(op: Operation) -> None:
         if type(op) is UnrealizedConversionCastOp and not _is_between_memrefs(op):
             rewriter.look_through(op)
-        elif _is_kept(type(op)):
+        elif _is_legal(type(op)):
             rewriter.keep(op, writer.block)
             moved.append(op)
         else:
@@ -139,12 +139,12 @@ def _is_known(op: Operation) -> bool:
 
 @cache
 def _is_convertible(kind: type[Operation]) -> bool:
-    return kind in RULES or kind in ENDS or _is_kept(kind) or bool(_TABLE.get(kind))
+    return kind in RULES or kind in ENDS or _is_legal(kind) or bool(_TABLE.get(kind))
 
 
 @cache
-def _is_kept(kind: type[Operation]) -> bool:
-    return kind in KEPT or level_of_class(kind) == llvm.LLVM.name
+def _is_legal(kind: type[Operation]) -> bool:
+    return kind in CONVENTION_OPS or level_of_class(kind) == llvm.LLVM.name
 
 
 def _convert_by_steps(function: func.FuncOp) -> None:
