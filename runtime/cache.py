@@ -29,7 +29,7 @@ from xrelay.runtime.trust import file_fault, folder_fault
 _LOG: Final = logging.getLogger(__name__)
 _PRIVATE_FOLDER: Final = 0o700
 _PARTIAL_SECONDS: Final = 3600.0
-_KEPT_SHARE: Final = 0.8  # an eviction goes below the limit, so that evictions are rare
+_SHARE_AFTER_EVICTION: Final = 0.8  # an eviction goes below the limit, so that evictions are rare
 _ELSEWHERE: Final = "set XRELAY_CACHE_DIR to a folder that you own, or set XRELAY_CACHE=0"
 
 _CLEARED_TIMES: Final = 2
@@ -147,7 +147,7 @@ class Store:
         total = sum(size for _, size, _ in entries)
         if total <= self._limit:
             return total
-        while entries and total > self._limit * _KEPT_SHARE:
+        while entries and total > self._limit * _SHARE_AFTER_EVICTION:
             _, size, path = entries.pop()
             if path != newest:
                 _remove(path)
@@ -316,7 +316,7 @@ def _head(key: str, code: bytes) -> bytes:
     return _MAGIC + hashlib.blake2b(key.encode() + b"\0" + code, digest_size=_DIGEST_BYTES).digest()
 
 
-_KEPT: Final = 1000
+_MAX_LINES: Final = 1000
 _SETTLED_NANOSECONDS: Final = 2_000_000_000
 """The age in nanoseconds below which a file may change again without a new timestamp."""
 
@@ -365,7 +365,7 @@ class FileRecord:
             return
         path, lines = root / self._name, self._lines(root)
         lines.pop(mark, None)
-        kept = [*list(lines.items())[-_KEPT + 1 :], (mark, value)]
+        kept = [*list(lines.items())[-_MAX_LINES + 1 :], (mark, value)]
         text = "".join(f"{key} {noted}\n" for key, noted in kept).encode()
 
         def write() -> None:

@@ -43,9 +43,9 @@ Sizes: TypeAlias = tuple[int, ...]
 Dims: TypeAlias = "ctypes.Array[ctypes.c_int64]"
 """`Sizes` as an array for native code."""
 
-KEPT: Final = 8
+MAX_PLANS: Final = 8
 """The number of plans that a model keeps."""
-_KEPT_SHAPES: Final = 64
+_MAX_SHAPES: Final = 64
 """The number of tuples of shapes whose sizes a model keeps."""
 
 
@@ -128,7 +128,7 @@ class PlanCache:
             return found
         made = self._make(sizes)
         with forks_wait(is_short=True), self._lock:
-            while len(self._plans) >= KEPT:
+            while len(self._plans) >= MAX_PLANS:
                 del self._plans[next(iter(self._plans))]
             return self._plans.setdefault(sizes, made)
 
@@ -175,7 +175,7 @@ class SizeBinder:
         known = self._known.get(shapes)
         if known is None:
             known = self._bound(arrays)
-            if len(self._known) >= _KEPT_SHAPES:
+            if len(self._known) >= _MAX_SHAPES:
                 self._known.clear()
             self._known[shapes] = known
         return known

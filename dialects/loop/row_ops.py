@@ -144,13 +144,13 @@ class SortOp(RowOp):
         return extents_of(self.values)[self.axis.value.data]
 
 
-FEW = 16
+INSERTION_LIMIT = 16
 """The greatest number of elements that a selection keeps in order while it reads the row."""
 
 
 def capacity(count: Dim) -> Dim:
     """The number of elements in scratch from which a selection keeps the first `count`: just these if they are few."""
-    return count if isinstance(count, int) and count <= FEW else 2 * count + 64
+    return count if isinstance(count, int) and count <= INSERTION_LIMIT else 2 * count + 64
 
 
 def scratch_shape(shape: Sequence[Dim], axis: int, selected: Dim | None = None) -> list[Dim]:

@@ -25,7 +25,7 @@ ModelSource: TypeAlias = "str | PathLike[str] | bytes | onnx.ModelProto"
 LARGE: Final = 1 << 20
 """The size in bytes from which on large tensors are read separately instead of parsing the whole model."""
 
-MOST: Final = (1 << 31) - 1
+MAX_BYTES: Final = (1 << 31) - 1
 """The maximum size in bytes of a protobuf message."""
 
 
@@ -93,10 +93,10 @@ def _piped(path: Path) -> bytes:
         help = "pass a file or a pipe"
         raise ModelImportError("cannot read the model: it is a device, not a file", location=str(path), help=help)
     with path.open("rb") as pipe:
-        data = pipe.read(MOST + 1)
-    if len(data) > MOST:
+        data = pipe.read(MAX_BYTES + 1)
+    if len(data) > MAX_BYTES:
         raise ModelImportError(
-            f"cannot read the model: the pipe has more than {MOST} bytes, the limit of a model",
+            f"cannot read the model: the pipe has more than {MAX_BYTES} bytes, the limit of a model",
             location=str(path),
             help="store the weights of a larger model as external data",
         )

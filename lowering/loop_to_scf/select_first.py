@@ -27,7 +27,7 @@ from xdsl.ir import SSAValue
 
 from xrelay.dialects.loop import SortOp
 from xrelay.dialects.loop.extents import extents_of
-from xrelay.dialects.loop.row_ops import FEW
+from xrelay.dialects.loop.row_ops import INSERTION_LIMIT
 from xrelay.lowering.arithmetic import Number
 from xrelay.lowering.loop_to_scf.buffers import FlatBuffers, element_strides
 from xrelay.lowering.loop_to_scf.emitter import Emitter
@@ -52,7 +52,7 @@ class SelectWriter(SortWriter):
 
     def write(self) -> None:
         """Appends the lowered ops."""
-        if isinstance(self._count, int) and self._count <= FEW:
+        if isinstance(self._count, int) and self._count <= INSERTION_LIMIT:
             self._select_few(self._count)
         else:
             self._select_many(self._index(self._known(extents_of(self._op.scratch_keys)[-1]) // 2))

@@ -18,7 +18,7 @@ from fuzz.finding import signature
 from fuzz.worker_process import Outcome, WorkerProcess
 
 ROOT = Path(__file__).resolve().parents[2]
-KEPT = ROOT / "build" / "fuzz"
+FINDINGS = ROOT / "build" / "fuzz"
 
 
 @dataclass
@@ -42,8 +42,8 @@ class Session:
 
     def work(self) -> None:
         """Runs cases until the time is over."""
-        KEPT.mkdir(parents=True, exist_ok=True)
-        worker = WorkerProcess(KEPT)
+        FINDINGS.mkdir(parents=True, exist_ok=True)
+        worker = WorkerProcess(FINDINGS)
         try:
             while time.monotonic() < self._end:
                 name, seed = self._take()
@@ -89,7 +89,7 @@ def show(name: str, seed: int, outcome: Outcome) -> None:
 
 def keep(name: str, seed: int, outcome: Outcome) -> None:
     """Writes a finding and its files below build/fuzz."""
-    folder = KEPT / f"{name}-{seed}"
+    folder = FINDINGS / f"{name}-{seed}"
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "finding.txt").write_text(f"{outcome.finding}\n\n{outcome.trace}\n")
     for file, data in outcome.files.items():

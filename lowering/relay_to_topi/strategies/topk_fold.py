@@ -17,7 +17,7 @@ from xrelay.dialects.shared.types import shape_of as shape_of_type
 from xrelay.dialects.topi.build import Body, compute, variables
 from xrelay.lowering.relay_to_topi.registry import implements
 
-FEW = 8
+MAX_COUNT = 8
 """The greatest number of elements that a fold keeps: they and their indices fit in vector registers."""
 
 LANES = 8
@@ -30,7 +30,7 @@ def _does_not_fold(op: Operation) -> str | None:
     shape = shape_of_type(op.data.type)
     axis = op.axis.value.data % len(shape)
     count = op.k.value.data
-    if not 0 < count <= FEW:
+    if not 0 < count <= MAX_COUNT:
         return f"{count} elements are kept"
     neighbours = prod(extent if isinstance(extent, int) else LANES for extent in shape[axis + 1 :])
     return f"{neighbours} rows are adjacent in memory" if neighbours < LANES else None

@@ -47,7 +47,7 @@ from xrelay.passes.loop.nest_queries import buffers_on_stack, enclosing_loops
 
 MAX_UNCOUNTED: Final = 16
 """The maximum number of listed items that are not counted; of further items, only the number is listed."""
-MOST: Final = 1 << 61
+MAX_BYTES: Final = 1 << 61
 """Bounds in bytes are capped at this value."""
 _LIST: Final = "loop.list"
 """The prefix of the names of ops on sequences, optionals and closures."""
@@ -96,7 +96,7 @@ def memory_needs(main: func.FuncOp, functions: Mapping[str, func.FuncOp]) -> Mem
 def write_needs(main: func.FuncOp, needs: MemoryNeeds) -> None:
     """Records in `main` the uncounted items, and the bounds that are constant."""
     known = {name: size for name, size in needs.sizes.items() if isinstance(size, int) and size}
-    fields: dict[str, Attribute] = {name: IntegerAttr(min(size, MOST), i64) for name, size in known.items()}
+    fields: dict[str, Attribute] = {name: IntegerAttr(min(size, MAX_BYTES), i64) for name, size in known.items()}
     if needs.uncounted:
         fields["uncounted"] = ArrayAttr([StringAttr(text) for text in needs.uncounted])
     if fields:

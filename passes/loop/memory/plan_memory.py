@@ -61,7 +61,7 @@ from xrelay.passes.loop.memory.arena import Lifetime, assign_offsets, emit_arena
 from xrelay.passes.loop.memory.buffer_size import element_bytes, known_bytes
 from xrelay.passes.loop.memory.hoist_scratch import hoist_kernel_scratch, hoist_scratch
 from xrelay.passes.loop.memory.lifetimes import free_dynamic_buffers, lifetimes_in
-from xrelay.passes.loop.memory.memory_needs import MOST, MemoryNeeds, memory_needs, note_heap, write_needs
+from xrelay.passes.loop.memory.memory_needs import MAX_BYTES, MemoryNeeds, memory_needs, note_heap, write_needs
 from xrelay.passes.loop.memory.noalias import check_noalias, mark_noalias
 from xrelay.passes.loop.nest_queries import buffers_on_stack
 from xrelay.passes.loop.signature import argument_attrs, insert_arguments, set_argument_attrs
@@ -276,12 +276,12 @@ def _dynamic_extents(main: func.FuncOp) -> list[DimExpr]:
 
 
 def _at_most(size: Dim, code: DimCode, builder: Builder) -> SSAValue:
-    """Emits a sum of products of names as an `i64` capped at `MOST`; computed in f64, which cannot overflow."""
+    """Emits a sum of products of names as an `i64` capped at `MAX_BYTES`; computed in f64, which cannot overflow."""
     total = real_number(builder, 0)
     for monomial, factor in terms_of(size).items():
         term = real_product(builder, factor, (code.value(as_dim(atom)) for atom in monomial))
         total = builder.insert(arith.AddfOp(total, term)).result
-    capped = builder.insert(arith.MinimumfOp(total, real_number(builder, MOST)))
+    capped = builder.insert(arith.MinimumfOp(total, real_number(builder, MAX_BYTES)))
     return builder.insert(arith.FPToSIOp(capped.result, i64)).result
 
 

@@ -1,10 +1,11 @@
 """Versions of a model with named dimensions, each compiled for certain sizes and used by the runs with these sizes.
 
 A version is a complete model without dynamic dimensions. Runs find it in a dictionary by their sizes. `specialize`
-makes a version in this process and keeps it, also in saved files. Otherwise runs are counted, and after `ENOUGH` runs
-with the same sizes a helper thread (`version_helper.py`) finds the version in the cache, or lets a process of low
-priority compile it into the cache. A model has at most `MOST` such versions: the least recently used one is dropped,
-and then twice as many runs are needed for the next, so that changing sizes do not load versions forever.
+makes a version in this process and keeps it, also in saved files. Otherwise runs are counted, and after
+`RUNS_BEFORE_VERSION` runs with the same sizes a helper thread (`version_helper.py`) finds the version in the cache, or
+lets a process of low priority compile it into the cache. A model has at most `MAX_VERSIONS` such versions: the least
+recently used one is dropped, and then twice as many runs are needed for the next, so that changing sizes do not load
+versions forever.
 
 Weights of a version that equal those of the model for all sizes are replaced by them; the others, such as weights in
 another layout, are mapped from the cache, or in memory if the cache is off. Each version has an arena of its own.
@@ -36,9 +37,9 @@ if TYPE_CHECKING:
     from xrelay.api.recipe import Recipe
     from xrelay.api.version_helper import VersionHelper
 
-ENOUGH: Final = 4
+RUNS_BEFORE_VERSION: Final = 4
 """The number of runs with the same sizes after which a version is made."""
-MOST: Final = 8
+MAX_VERSIONS: Final = 8
 """The maximum number of versions that a model makes by itself."""
 MOST_WEIGHTS: Final = 256 << 20
 """The maximum number of bytes of weights of a model that makes versions by itself: each is a file with all weights."""
@@ -76,7 +77,7 @@ class Versions:
         self._dims = artifact.metadata.dims
         self._found: dict[Sizes, Version] = {}
         self._runs: dict[Sizes, int] = {}
-        self._enough = ENOUGH
+        self._runs_needed = RUNS_BEFORE_VERSION
         self._clock = count(1)
         self._changing = threading.Lock()
         for each in artifact.versions:
@@ -92,7 +93,7 @@ class Versions:
         if version is None:
             if self._helper is not None:
                 runs = self._runs[sizes] = self._runs.get(sizes, 0) + 1
-                if runs == self._enough:
+                if runs == self._runs_needed:
                     self._helper.request(sizes)
                 elif len(self._runs) > _COUNTED:
                     self._runs = {}
@@ -140,9 +141,9 @@ class Versions:
                 self._found[sizes] = version
             version.used = next(self._clock)
             others = [each for each, version in self._found.items() if not version.is_kept]
-            if len(others) > MOST:
+            if len(others) > MAX_VERSIONS:
                 del self._found[min(others, key=lambda each: self._found[each].used)]
-                self._enough *= 2
+                self._runs_needed *= 2
                 self._runs = {}
         return True
 

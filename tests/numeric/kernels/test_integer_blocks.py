@@ -9,14 +9,14 @@ import xrelay
 from xrelay import relay, transform
 from xrelay.interpreters.relay import run_relay
 
-LEAST, MOST = -(2**31), 2**31 - 1
+INT32_MIN, INT32_MAX = -(2**31), 2**31 - 1
 TARGETS = ("cpu", "cpu -mcpu=x86-64", "cpu -mcpu=haswell")
 
 
 def agree(result: relay.Expr, shape: tuple[int, ...], target: str) -> None:
     """Checks that native code agrees with the interpreter for integers of all sizes."""
     module = relay.IRModule.from_expr(relay.Function(relay.analysis.free_vars(result), result))
-    data = np.random.default_rng(3).integers(LEAST, MOST, shape, endpoint=True).astype(np.int32)
+    data = np.random.default_rng(3).integers(INT32_MIN, INT32_MAX, shape, endpoint=True).astype(np.int32)
     (expected,) = run_relay(transform.InferType()(module), [data])
     np.testing.assert_array_equal(xrelay.compile(module, target=target, cache=False).run([data])[0], expected)
 
@@ -26,7 +26,9 @@ def agree(result: relay.Expr, shape: tuple[int, ...], target: str) -> None:
 @pytest.mark.parametrize(("channels", "filters", "groups", "stride"), [(16, 32, 1, 1), (8, 16, 2, 2), (32, 32, 32, 1)])
 def test_convolutions(channels: int, filters: int, groups: int, stride: int, target: str) -> None:
     shape = (1, channels, 9, 7)
-    weight = np.random.default_rng(2).integers(LEAST, MOST, (filters, channels // groups, 3, 3)).astype(np.int32)
+    weight = (
+        np.random.default_rng(2).integers(INT32_MIN, INT32_MAX, (filters, channels // groups, 3, 3)).astype(np.int32)
+    )
     y = relay.nn.conv2d(
         relay.var("x", shape=shape, dtype="int32"),
         relay.const(weight),
@@ -40,5 +42,8 @@ def test_convolutions(channels: int, filters: int, groups: int, stride: int, tar
 
 @pytest.mark.parametrize("target", TARGETS)
 def test_products(target: str) -> None:
-    x, weight = relay.var("x", shape=(5, 7), dtype="int32"), np.random.default_rng(2).integers(LEAST, MOST, (16, 7))
+    x, weight = (
+        relay.var("x", shape=(5, 7), dtype="int32"),
+        np.random.default_rng(2).integers(INT32_MIN, INT32_MAX, (16, 7)),
+    )
     agree(relay.nn.dense(x, relay.const(weight.astype(np.int32))), (5, 7), target)

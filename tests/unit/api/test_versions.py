@@ -22,7 +22,7 @@ from xrelay import registrations
 from xrelay.api import version_helper
 from xrelay.api.model import CompiledModel
 from xrelay.api.version_helper import VersionHelper
-from xrelay.api.versions import ENOUGH, MOST, Version, Versions
+from xrelay.api.versions import MAX_VERSIONS, RUNS_BEFORE_VERSION, Version, Versions
 from xrelay.errors import InputError, ModelImportError, XRelayError
 from xrelay.runtime.artifact import Artifact
 from xrelay.runtime.executable import Executable
@@ -95,7 +95,7 @@ def sizes_of(model: CompiledModel) -> set[tuple[int, ...]]:
 
 def run_often(model: CompiledModel, *arrays: NDArray[np.float32]) -> None:
     """Runs a model until it makes a version by itself, and waits for the version."""
-    for _ in range(ENOUGH):
+    for _ in range(RUNS_BEFORE_VERSION):
         model(*arrays)
     made_by = helper_of(model)
     assert made_by is not None
@@ -313,7 +313,7 @@ def test_a_model_without_helper_gives_the_same_bits(tmp_path: Path, monkeypatch:
     model = xrelay.compile(path, threads=1, cache=way != "cache=False", specialize=way != "argument")
     assert helper_of(model) is None
     first = model(x)[0]
-    assert all(np.array_equal(model(x)[0], first) for _ in range(ENOUGH + 1))
+    assert all(np.array_equal(model(x)[0], first) for _ in range(RUNS_BEFORE_VERSION + 1))
     assert not sizes_of(model)
 
 
@@ -361,14 +361,14 @@ def test_the_least_recently_used_version_goes(tmp_path: Path, monkeypatch: pytes
     model.specialize({"n": (1, 1, 1), "m": (1, 1, 1)})
     found = of(model)
     (kept,) = found.kept()
-    for n in range(2, MOST + 2):
+    for n in range(2, MAX_VERSIONS + 2):
         fixed = xrelay.compile(tmp_path / "m.mlir", threads=1)
         fixed.specialize({"n": (n, n, n), "m": (1, 1, 1)})
         assert found.add((n, 1), of(fixed).kept()[0])
     assert not found.add((7, 2), kept)  # another shape
     model(random(2, 1))
     assert found.add((99, 1), rows_of_99(tmp_path))
-    assert sizes_of(model) == {(n, 1) for n in (1, 2, *range(4, MOST + 2), 99)}
+    assert sizes_of(model) == {(n, 1) for n in (1, 2, *range(4, MAX_VERSIONS + 2), 99)}
     assert found.kept() == (kept,)
 
 
@@ -418,7 +418,7 @@ class Started:
 def test_the_process_ends_with_the_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     started = Started(monkeypatch)
     model = xrelay.compile(text_file(tmp_path), threads=1)
-    for _ in range(ENOUGH):
+    for _ in range(RUNS_BEFORE_VERSION):
         model(random(3, 5))
     started.event.wait()
     made_by = helper_of(model)
@@ -440,13 +440,13 @@ import sys
 import numpy as np
 import xrelay
 from xrelay.api import version_helper
-from xrelay.api.versions import ENOUGH
+from xrelay.api.versions import RUNS_BEFORE_VERSION
 
 version_helper._MODULE = "tokenize"  # a process that reads its input to the end
 x = np.ones((3, 5), np.float32)
 model = xrelay.compile(sys.argv[1], threads=1)
 made_by = model._versions._helper
-for _ in range(ENOUGH):
+for _ in range(RUNS_BEFORE_VERSION):
     model(x)
 while made_by._process is None:
     pass
@@ -457,7 +457,7 @@ FORK = """
 child = os.fork()
 if child == 0:
     for n in range(1, 4):
-        for _ in range(2 * ENOUGH):
+        for _ in range(2 * RUNS_BEFORE_VERSION):
             model(np.ones((n, 5), np.float32))
     assert made_by._thread is None and made_by._process is None
     model.specialize({"n": (3, 3, 3), "m": (5, 5, 5)})

@@ -136,7 +136,7 @@ def test_a_pipe_is_read_to_its_end(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     data = relu_chain(1).SerializeToString()
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
-    monkeypatch.setattr(load, "MOST", len(data))
+    monkeypatch.setattr(load, "MAX_BYTES", len(data))
     for rest in (b"", b" "):
         with ThreadPoolExecutor() as pool:
             written = pool.submit(pipe.write_bytes, data + rest)

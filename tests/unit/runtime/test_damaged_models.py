@@ -165,7 +165,7 @@ def test_a_change_through_a_mapping_is_seen(saved: Path, hashed: list[int]):
 def test_the_record_of_checked_files_is_small_and_may_be_damaged(
     saved: Path, tmp_path: Path, hashed: list[int], monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(cache, "_KEPT", 3)
+    monkeypatch.setattr(cache, "_MAX_LINES", 3)
     record = tmp_path / "cache" / "verified"
     for _ in range(5):
         os.utime(saved)

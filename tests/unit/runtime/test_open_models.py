@@ -104,12 +104,12 @@ def test_an_arena_within_the_limit(model: CompiledModel) -> None:
 
 
 def test_a_model_keeps_few_plans(model: CompiledModel) -> None:
-    for n in range(2 * runtime_executable.KEPT):
+    for n in range(2 * runtime_executable.MAX_PLANS):
         model.run(inputs(n))
     executable = model._executable  # pyright: ignore[reportPrivateUsage]
     assert executable is not None
-    kept = [executable.plan_at({"n": n}) for n in range(runtime_executable.KEPT, 2 * runtime_executable.KEPT)]
-    assert all(executable.plan_at({"n": n}) is each for n, each in enumerate(kept, runtime_executable.KEPT))
+    kept = [executable.plan_at({"n": n}) for n in range(runtime_executable.MAX_PLANS, 2 * runtime_executable.MAX_PLANS)]
+    assert all(executable.plan_at({"n": n}) is each for n, each in enumerate(kept, runtime_executable.MAX_PLANS))
 
 
 def test_outputs_of_the_caller(model: CompiledModel) -> None:

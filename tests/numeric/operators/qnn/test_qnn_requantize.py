@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from support.one_op import applied
 
 DTYPES = ("int8", "uint8", "int16", "uint16", "int32")
-LEAST, MOST = -(1 << 31), (1 << 31) - 1
-EXTREMES = [LEAST, LEAST + 1, -3, -2, -1, 0, 1, 2, 3, 5, 1 << 30, MOST - 1, MOST]
+INT32_MIN, INT32_MAX = -(1 << 31), (1 << 31) - 1
+EXTREMES = [INT32_MIN, INT32_MIN + 1, -3, -2, -1, 0, 1, 2, 3, 5, 1 << 30, INT32_MAX - 1, INT32_MAX]
 SCALES = [0.0, 2.0**-60, 2.0**-33, 2.0**-32, 2.0**-31, 1e-3, 0.25, 0.5, 1.0, 1.5, 3.0, 1e4, 2.0**30, 2.0**31, 2.0**60]
 
 Array = NDArray[Any]
@@ -154,19 +154,19 @@ def test_any_shape(shape: tuple[int, ...]) -> None:
 
 @pytest.mark.grid(8)
 @pytest.mark.parametrize("shift", [-31, -5, 0, 1, 30, 31])
-@pytest.mark.parametrize("multiplier", [LEAST, -1, 0, 1, 1 << 30, 1288490189, MOST])
+@pytest.mark.parametrize("multiplier", [INT32_MIN, -1, 0, 1, 1 << 30, 1288490189, INT32_MAX])
 def test_fixed_point_multiply(multiplier: int, shift: int) -> None:
     data = i32(EXTREMES)
     got = applied("fixed_point_multiply", data, multiplier=multiplier, shift=shift)
     exact = [rounded(Fraction(number * multiplier) * Fraction(2) ** (shift - 31), away=False) for number in EXTREMES]
-    assert got.tolist() == [min(max(number, LEAST), MOST) for number in exact]
+    assert got.tolist() == [min(max(number, INT32_MIN), INT32_MAX) for number in exact]
 
 
 def test_fixed_point_multiply_per_axis() -> None:
     rng = np.random.default_rng(5)
-    data = i32(rng.integers(LEAST, MOST, (3, 4, 5)))
-    data[0, 0], data[1] = MOST, data[1] % 5
-    factors = i32(rng.integers(LEAST, MOST, (5, 3)))
+    data = i32(rng.integers(INT32_MIN, INT32_MAX, (3, 4, 5)))
+    data[0, 0], data[1] = INT32_MAX, data[1] % 5
+    factors = i32(rng.integers(INT32_MIN, INT32_MAX, (5, 3)))
     left, right = (i32(rng.integers(-5, 45, (5, 3))) for _ in range(2))
     got = applied(
         "fixed_point_multiply_per_axis",
@@ -176,7 +176,7 @@ def test_fixed_point_multiply_per_axis() -> None:
     for i, j, k in np.ndindex(*data.shape):
         places = int(left[k, i]) - int(right[k, i])
         exact = rounded(Fraction(int(data[i, j, k]) * int(factors[k, i])) * Fraction(2) ** (places - 31), away=False)
-        assert got[i, j, k] == (0 if places < -31 else min(max(exact, LEAST), MOST))
+        assert got[i, j, k] == (0 if places < -31 else min(max(exact, INT32_MIN), INT32_MAX))
     columns = factors[:, 0], left[:, 0], right[:, 0]
     unshifted = applied("fixed_point_multiply_per_axis", data[0, 0], *columns, axes=[-1])
     nothing = applied(
