@@ -69,11 +69,11 @@ func.func private @fold(%Y: memref<?xf32> {loop.extents = array<i64: 2>}, %n: in
 }
 
 // A function passes a buffer on in its original type.
-// CHECK-LABEL: @hands_on
+// CHECK-LABEL: @forward
 // CHECK-NOT: memref.reinterpret_cast
 // CHECK: func.call @square(%X, %Y, %n, %m) : (memref<?x?xf32>, memref<?x?xf32>, index, index) -> ()
-func.func private @hands_on(%X: memref<?x?xf32> {loop.extents = array<i64: 0, 1>},
-                            %Y: memref<?x?xf32> {loop.extents = array<i64: 0, 1>}, %n: index, %m: index) {
+func.func private @forward(%X: memref<?x?xf32> {loop.extents = array<i64: 0, 1>},
+                           %Y: memref<?x?xf32> {loop.extents = array<i64: 0, 1>}, %n: index, %m: index) {
   func.call @square(%X, %Y, %n, %m) : (memref<?x?xf32>, memref<?x?xf32>, index, index) -> ()
   func.return
 }

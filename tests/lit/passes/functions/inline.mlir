@@ -153,14 +153,14 @@ func.func @unknown_closures(%c: tensor<i1>, %x: tensor<4xf32>) -> tensor<4xf32> 
 // MARKED-LABEL: func.func @marks(
 // MARKED-NEXT:    %{{.*}} = relay.exp(%x)
 // MARKED-NEXT:    %{{.*}} = func.call @theirs(
-// MARKED-NOT:   @asks
+// MARKED-NOT:   @marked
 // MARKED:       func.func @theirs(
 func.func @marks(%x: tensor<3xf32>) -> tensor<3xf32> {
-  %0 = func.call @asks(%x) : (tensor<3xf32>) -> tensor<3xf32>
+  %0 = func.call @marked(%x) : (tensor<3xf32>) -> tensor<3xf32>
   %1 = func.call @theirs(%0) : (tensor<3xf32>) -> tensor<3xf32>
   func.return %1 : tensor<3xf32>
 }
-func.func @asks(%x: tensor<3xf32>) -> tensor<3xf32> attributes {relay.inline} {
+func.func @marked(%x: tensor<3xf32>) -> tensor<3xf32> attributes {relay.inline} {
   %0 = relay.exp(%x) : (tensor<3xf32>) -> tensor<3xf32>
   func.return %0 : tensor<3xf32>
 }

@@ -116,12 +116,12 @@ func.func @named(%x: !m, %n: !n) -> !m {
 }
 
 // The type of %r does not determine n: the function also captures the first value whose type does.
-// CHECK-LABEL: func.func @told
+// CHECK-LABEL: func.func @capture_extent
 // CHECK:         relay.closure_construct(%r, %x)
 // CHECK:         relay.closure_construct(%k, %r)
 !i = tensor<?xi32, #relay.dims<n>>
 !h = (tensor<f32>) -> tensor<?x3xf32, #relay.dims<n floordiv 3>>
-func.func @told(%c: tensor<i1>, %x: !i, %y: !m) -> !h {
+func.func @capture_extent(%c: tensor<i1>, %x: !i, %y: !m) -> !h {
   %r = relay.reshape(%y) {newshape = [-1, 3]} : (!m) -> tensor<?x3xf32, #relay.dims<n floordiv 3>>
   %d = relay.floor_divide(%x, %x) : (!i, !i) -> !i
   %k = relay.cast(%d) {dtype = f32} : (!i) -> !m

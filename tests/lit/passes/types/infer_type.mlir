@@ -73,7 +73,7 @@ func.func @names_spread(%x: tensor<?x4xf32, #relay.dims<n>>) -> !relay.incomplet
 // CHECK-SAME: %x: tensor<4xf32>) -> tensor<2x2xf32>
 func.func @caller(%x: !relay.incomplete) -> !relay.incomplete {
   %0 = func.call @callee(%x) : (!relay.incomplete) -> !relay.incomplete
-  %1 = func.call @told(%0) : (!relay.incomplete) -> !relay.incomplete
+  %1 = func.call @reshape_rows(%0) : (!relay.incomplete) -> !relay.incomplete
   func.return %1 : !relay.incomplete
 }
 func.func private @callee(%x: !relay.incomplete) -> !relay.incomplete {
@@ -81,9 +81,9 @@ func.func private @callee(%x: !relay.incomplete) -> !relay.incomplete {
   %1 = relay.exp(%0) : (tensor<4xf32>) -> !relay.incomplete
   func.return %1 : !relay.incomplete
 }
-// CHECK-LABEL: func.func private @told(
+// CHECK-LABEL: func.func private @reshape_rows(
 // CHECK-SAME: %x: tensor<4xf32>) -> tensor<2x2xf32>
-func.func private @told(%x: !relay.incomplete) -> !relay.incomplete {
+func.func private @reshape_rows(%x: !relay.incomplete) -> !relay.incomplete {
   %0 = relay.reshape(%x) {newshape = [2, -1]} : (!relay.incomplete) -> !relay.incomplete
   func.return %0 : !relay.incomplete
 }

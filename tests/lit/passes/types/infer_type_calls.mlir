@@ -111,16 +111,16 @@ func.func @of_branch(%c: tensor<i1>, %x: tensor<4x2xf32>, %w: tensor<4x3xf32>) -
 // -----
 
 // Neither side gets a name of the other: inferred extents have new names.
-// CHECK-LABEL: @told(
+// CHECK-LABEL: @first(
 // CHECK-SAME: %x: tensor<?xf32, #relay.dims<m_1>>, %y: tensor<?xf32, #relay.dims<m>>)
-func.func private @told(%x: !relay.incomplete, %y: tensor<?xf32, #relay.dims<m>>) -> !relay.incomplete {
+func.func private @first(%x: !relay.incomplete, %y: tensor<?xf32, #relay.dims<m>>) -> !relay.incomplete {
   func.return %x : !relay.incomplete
 }
 // CHECK-LABEL: @tells(
 // CHECK-SAME: %a: tensor<?xf32, #relay.dims<m>>, %b: tensor<?xf32, #relay.dims<d0>>) -> tensor<?xf32, #relay.dims<m>>
 func.func @tells(%a: tensor<?xf32, #relay.dims<m>>, %b: !relay.incomplete) -> !relay.incomplete {
-  // CHECK: relay.call @told<m_1 = m, m = d0>(%a, %b)
-  %0 = relay.call @told(%a, %b) : (tensor<?xf32, #relay.dims<m>>, !relay.incomplete) -> !relay.incomplete
+  // CHECK: relay.call @first<m_1 = m, m = d0>(%a, %b)
+  %0 = relay.call @first(%a, %b) : (tensor<?xf32, #relay.dims<m>>, !relay.incomplete) -> !relay.incomplete
   func.return %0 : !relay.incomplete
 }
 
