@@ -31,7 +31,7 @@ from xrelay.passes.infra.pipeline_text import parse_passes
 from xrelay.passes.infra.source import full_context, parse_module
 from xrelay.runtime import llvm
 from xrelay.runtime.abi import Context
-from xrelay.runtime.arena import aligned
+from xrelay.runtime.arena import align
 from xrelay.runtime.native import NativeLibrary, compile_ir
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -128,12 +128,12 @@ def interleaved(runs: Sequence[Run], rounds: int) -> list[list[float]]:
 def measure(pair: Pair, reference: Path | None, rounds: int) -> str:
     """Measures one pair; returns the lines of the table."""
     random = np.random.default_rng(0)
-    arguments = [aligned(random.standard_normal(shape, dtype=np.float32)) for shape in pair.shapes]
+    arguments = [align(random.standard_normal(shape, dtype=np.float32)) for shape in pair.shapes]
     context = Context(0, 1)
     library, address = load(kernel_ir(KERNELS / pair.source), pair.symbol)
     runs = [caller(address, [ctypes.addressof(context), *(a.ctypes.data for a in arguments)], status=True)]
     keep: list[object] = [library]
-    their_output = aligned(np.zeros(pair.shapes[-1], np.float32))
+    their_output = align(np.zeros(pair.shapes[-1], np.float32))
     if reference is not None:
         library, address = load((reference / pair.reference).read_text(encoding="utf-8"), pair.symbol)
         keep.append(library)

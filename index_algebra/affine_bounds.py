@@ -116,7 +116,7 @@ class _Ranges:
         return atom_form(factor) if found is None else LinearForm((), found[1])
 
 
-def _divided(form: LinearForm, divisor: LinearForm, ranges: _Ranges) -> tuple[LinearForm, LinearForm]:
+def _divide(form: LinearForm, divisor: LinearForm, ranges: _Ranges) -> tuple[LinearForm, LinearForm]:
     """The quotient and remainder of `form` by `divisor`; the part that cannot be decided becomes an atom."""
     whole, rest = _split(form, divisor, ranges)
     if rest == LinearForm(()) or _is_below(rest, divisor, ranges):
@@ -206,7 +206,7 @@ def _nested(rest: LinearForm, divisor: LinearForm, ranges: _Ranges) -> LinearFor
         by = divisor.scaled(inner.rhs.value)
     else:
         by = spread(inner.rhs).times(divisor)
-    return _divided(spread(inner.lhs), by, ranges)[0]
+    return _divide(spread(inner.lhs), by, ranges)[0]
 
 
 def linear_form(expr: AffineExpr, box: Box = ()) -> LinearForm:
@@ -232,7 +232,7 @@ def _division(expr: AffineBinaryOpExpr, box: Box) -> LinearForm:
     kind, left, right = expr.kind, linear_form(expr.lhs, box), linear_form(expr.rhs, box)
     divisor = right.constant
     if right.terms:
-        return _by_symbol(kind, left, right, box)
+        return _divide_by_symbol(kind, left, right, box)
     if divisor <= 0:
         return atom_form(AffineBinaryOpExpr(kind, left.expr(), right.expr()))
     if kind is AffineBinaryOpKind.CeilDiv:
@@ -242,11 +242,11 @@ def _division(expr: AffineBinaryOpExpr, box: Box) -> LinearForm:
     return _mod(left, divisor, box)
 
 
-def _by_symbol(kind: AffineBinaryOpKind, left: LinearForm, right: LinearForm, box: Box) -> LinearForm:
+def _divide_by_symbol(kind: AffineBinaryOpKind, left: LinearForm, right: LinearForm, box: Box) -> LinearForm:
     """A quotient or remainder by a divisor that is not constant."""
     if kind is AffineBinaryOpKind.CeilDiv:
         left = left.plus(right).plus(LinearForm((), -1))
-    quotient, rest = _divided(left, right, _Ranges(box))
+    quotient, rest = _divide(left, right, _Ranges(box))
     return rest if kind is AffineBinaryOpKind.Mod else quotient
 
 

@@ -382,12 +382,12 @@ def _is_nonnegative_atom(atom: Atom) -> bool:
 
 def as_dim(atom: Atom) -> DimExpr:
     """The dimension that consists of `atom` alone."""
-    made = _bounded(Polynomial((((atom,), 1),)))
+    made = _check_size(Polynomial((((atom,), 1),)))
     check_limit(made.depth, MAX_DEPTH, "nested quotients")
     return made
 
 
-def _bounded(dim: Polynomial) -> Polynomial:
+def _check_size(dim: Polynomial) -> Polynomial:
     """Returns `dim`, whose terms are ordered; raises `DimensionError` if it is too large."""
     check_limit(len(dim.terms[0][0]), MAX_DEGREE, "factors")
     check_limit(dim.size, MAX_SIZE, "names and numbers")
@@ -408,7 +408,7 @@ def from_terms(terms: Terms) -> Dim:
     kept = sums.ordered(terms)
     if not kept:
         return 0
-    return kept[0][1] if kept[0][0] == () else _bounded(Polynomial(kept))
+    return kept[0][1] if kept[0][0] == () else _check_size(Polynomial(kept))
 
 
 def _add(lhs: Dim, rhs: Dim, sign: int) -> Dim:

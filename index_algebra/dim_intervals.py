@@ -44,10 +44,10 @@ def interval_of(dim: Dim, bounds: Bounds, inner: Callable[[Dim], Interval] | Non
         return plain
     if any(len(monomial) > _SHIFTED_DEGREE for monomial, _ in dim.terms):
         return plain
-    return intersected(plain, _shifted_interval(dict(dim.terms), atoms))
+    return intersect(plain, _shifted_interval(dict(dim.terms), atoms))
 
 
-def intersected(first: Interval, second: Interval) -> Interval:
+def intersect(first: Interval, second: Interval) -> Interval:
     """The intersection."""
     return _extreme(max, first[0], second[0]), _extreme(min, first[1], second[1])
 
@@ -131,7 +131,7 @@ def _atom_interval(atom: Atom, bounds: Bounds, inner: Callable[[Dim], Interval])
         return bounds.get(atom, EXTENT)
     parts = [inner(part) for part in atom.parts]
     found = _operation_interval(atom, *parts) if isinstance(atom, Operation) else _selection_interval(atom, parts)
-    return intersected(found, bounds.get(atom, ANYTHING))
+    return intersect(found, bounds.get(atom, ANYTHING))
 
 
 def _operation_interval(atom: Operation, lhs: Interval, rhs: Interval) -> Interval:
@@ -179,7 +179,7 @@ def _selection_interval(atom: Selection, intervals: Sequence[Interval]) -> Inter
     found: Interval = (least, most)
     for interval in intervals:
         if not may_be_one(interval):
-            found = intersected(found, interval)
+            found = intersect(found, interval)
     return found
 
 

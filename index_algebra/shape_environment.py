@@ -28,7 +28,7 @@ from xrelay.index_algebra.dim_expressions import (
     single_atom,
     terms_of,
 )
-from xrelay.index_algebra.dim_intervals import UNKNOWN_RESIDUE, Interval, both, intersected, may_be_one, solved
+from xrelay.index_algebra.dim_intervals import UNKNOWN_RESIDUE, Interval, both, intersect, may_be_one, solved
 from xrelay.index_algebra.dim_knowledge import DimKnowledge
 from xrelay.index_algebra.polynomial_terms import divided, without_factors
 from xrelay.index_algebra.requirement import AtLeast, Broadcasts, Divides, Equal, Requirement
@@ -349,7 +349,7 @@ class ShapeEnvironment:
         knowledge = self._facts.knowledge
         normal = knowledge.normal(dim)
         low, high = knowledge.lower_bound(normal), knowledge.lower_bound(-normal)
-        return intersected((low, None if high is None else -high), knowledge.interval(knowledge.simplify(dim)))
+        return intersect((low, None if high is None else -high), knowledge.interval(knowledge.simplify(dim)))
 
     # --- verdicts --------------------------------------------------------------------------------------------------
 

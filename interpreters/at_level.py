@@ -12,7 +12,7 @@ from xdsl.ir import Attribute
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.dialects.shared.attribute_names import CONTAINER, OUTPUT_PLACE
 from xrelay.interpreters.loop import run_loop_module
-from xrelay.interpreters.loop.host_ops import given_of_list
+from xrelay.interpreters.loop.host_ops import value_of_list
 from xrelay.interpreters.relay import run_relay
 from xrelay.interpreters.relay.run import HostValue, host_value, run_relay_values
 from xrelay.interpreters.topi import run_topi_module
@@ -37,7 +37,7 @@ def values_at_level(level: str, module: ModuleOp, function: str, inputs: Sequenc
     if level == "topi":
         return [host_value(value) for value in values]
     containers = _containers(module, function)
-    return [given_of_list(value, containers.get(number)) for number, value in enumerate(values)]
+    return [value_of_list(value, containers.get(number)) for number, value in enumerate(values)]
 
 
 def _containers(module: ModuleOp, name: str) -> dict[int, Attribute]:

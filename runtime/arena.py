@@ -60,7 +60,7 @@ def aligned_bytes(size: int) -> NDArray[np.uint8]:
     return _slice_aligned(np.frombuffer(memory, np.uint8), size, _HUGE_PAGE)
 
 
-def aligned(array: NDArray[Any]) -> NDArray[Any]:
+def align(array: NDArray[Any]) -> NDArray[Any]:
     """Returns the array if it is contiguous and aligned to `ALIGNMENT`, else an aligned copy."""
     if array.flags.c_contiguous and address_of(array) % ALIGNMENT == 0:
         return array

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from xrelay.errors import ArtifactError
 from xrelay.runtime import llvm
-from xrelay.runtime.arena import aligned, aligned_bytes
+from xrelay.runtime.arena import align, aligned_bytes
 from xrelay.runtime.cache import FileRecord, file_mark, steady_status
 from xrelay.runtime.digests import Source, content_key, sources_key
 from xrelay.runtime.files import open_regular, read_bytes, read_into, write_file
@@ -159,7 +159,7 @@ class ModelFile:
                 weights.append(found[""].weights[shared] if own is None else _typed(own, spec))
             found[prefix] = Artifact(objects, tables, tuple(weights))
         versions = tuple(found.pop(prefix) for prefix in self._prefixes if prefix.startswith(_VERSION))
-        return replace(_assembled([*found.values()]), versions=versions)
+        return replace(_assemble([*found.values()]), versions=versions)
 
     def _check_version(self) -> None:
         strings = self._header.metadata
@@ -274,7 +274,7 @@ class Artifact:
             if array.dtype != spec.numpy_dtype or array.shape != spec.shape:
                 got = TensorSpec(spec.name, str(array.dtype), array.shape)
                 raise ArtifactError(f"weight '{spec.name}': expected {spec}, got {got}")
-        object.__setattr__(self, "weights", tuple(aligned(array) for array in self.weights))
+        object.__setattr__(self, "weights", tuple(align(array) for array in self.weights))
 
     def save(self, path: str | Path) -> None:
         """Writes the model to a file, replacing an existing one. Raises `ArtifactError` on failure."""
@@ -325,7 +325,7 @@ class Artifact:
             return file.model(verify=verify, mapped=mmap)
 
 
-def _assembled(models: Sequence[Artifact]) -> Artifact:
+def _assemble(models: Sequence[Artifact]) -> Artifact:
     """Returns the first model with its functions; each model is followed by those of its returned functions."""
     done: list[Artifact] = []
     for model in reversed(models):

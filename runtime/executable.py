@@ -33,7 +33,7 @@ from xrelay.runtime.lists import DynamicBufferReader, Listed
 from xrelay.runtime.memory import BESIDE_ARENA, MemoryNeeds, RunLimits
 from xrelay.runtime.metadata import TensorSpec
 from xrelay.runtime.native import NativeLibrary
-from xrelay.runtime.running import SHORT, Running, cancelled
+from xrelay.runtime.running import SHORT, Running, cancelled_error
 from xrelay.runtime.thread_pool import thread_pool
 
 Shaped: TypeAlias = tuple[tuple[int, ...], np.dtype[Any]]
@@ -319,7 +319,7 @@ class Executable:
         if self._straight and status == 0 and perf_counter() - start < SHORT:
             plan.is_short = True
         if status == Reason.CANCELLED:
-            raise cancelled(run, self._artifact.metadata.name)
+            raise cancelled_error(run, self._artifact.metadata.name)
         return status
 
     def _compute_plan(self, sizes: Sizes) -> Plan:

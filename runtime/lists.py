@@ -78,7 +78,7 @@ def checked_list(spec: TensorSpec, value: object, convert: Callable[[object], ND
     return held[0] if held else None
 
 
-def flattened(names: Sequence[str], values: Sequence[Listed]) -> dict[str, NDArray[Any]]:
+def flatten_arrays(names: Sequence[str], values: Sequence[Listed]) -> dict[str, NDArray[Any]]:
     """Returns the arrays in values by name: `y`, and `s[0]`, `s[1]` of a sequence. Functions are skipped."""
     found: dict[str, NDArray[Any]] = {}
     pending = list(zip(names, values, strict=True))[::-1]

@@ -113,7 +113,7 @@ def checked_timeout(timeout: object) -> float | None:
     return float(timeout)
 
 
-def cancelled(run: Run, name: str) -> ExecutionError:
+def cancelled_error(run: Run, name: str) -> ExecutionError:
     """Returns the error of a run of the model `name` that was ended."""
     return ExecutionError(run.ended if run.ended is not None else "the run was cancelled", location=name)
 

@@ -16,7 +16,7 @@ from xrelay.dialects.relay.structure.scope import IfOp
 from xrelay.dialects.relay.structure.yields import yielded
 from xrelay.dialects.shared.types import is_complete
 from xrelay.errors import InputError
-from xrelay.relay.graph import LetScopeOp, captured, detached, let_binding, steps
+from xrelay.relay.graph import LetScopeOp, captured_values, detach, let_binding, steps
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +72,7 @@ class BranchScopes:
     def _visit(self, op: Operation, scope: Scope) -> None:
         """Records the scopes that use the operands of `op`. Each branch of an if is a new scope."""
         if not isinstance(op, IfOp):
-            for value in captured(op):
+            for value in captured_values(op):
                 self._need(value, scope)
             return
         self._need(op.condition, scope)
@@ -112,7 +112,7 @@ def copy_into(block: Block, values: Sequence[SSAValue], mapping: Mapping[SSAValu
             copy: Operation = let_binding(op, known.get(op.bound, op.bound))
             known[op.variable] = copy.results[0]
         else:
-            copy = detached(op.clone(known))
+            copy = detach(op.clone(known))
         if scopes is not None and isinstance(op, IfOp):
             for old, new in zip(op.regions, copy.regions, strict=True):
                 Rewriter.insert_op(inside.pop(scopes.branches[old], []), InsertPoint.at_start(new.block))
@@ -168,7 +168,7 @@ def _insert(
                 continue
             inserted: Operation = let_binding(needed, copies.get(needed.bound, needed.bound))
             copies[needed.variable] = inserted.results[0]
-        elif dependent.isdisjoint(captured(needed)):
+        elif dependent.isdisjoint(captured_values(needed)):
             inserted = _copied(needed, copies)
         else:
             inserted = needed

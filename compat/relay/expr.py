@@ -34,7 +34,7 @@ from xrelay.dialects.shared.types import IncompleteType, is_complete, shape_of
 from xrelay.errors import InputError, with_article
 from xrelay.index_algebra.dims import Shape
 from xrelay.relay.copies import copy_into
-from xrelay.relay.graph import VarBlock, detached, free_variables, variable_name
+from xrelay.relay.graph import VarBlock, detach, free_variables, variable_name
 from xrelay.relay.types import Extent, TypeView, as_plain, plain_type, tensor, type_view
 
 _UNTYPED = "specify the types of its variables, or infer those of a module: transform.InferType()(module)"
@@ -253,7 +253,7 @@ def func_of(name: str, parameters: Sequence[SSAValue], results: Sequence[SSAValu
     """Returns a `func.func` that computes `results` by copies of their ops, with `parameters` as its arguments."""
     block = block_for(parameters)
     copies = copy_into(block, results, dict(zip(parameters, block.args, strict=True)))
-    block.add_op(detached(ReturnOp(*copies)))
+    block.add_op(detach(ReturnOp(*copies)))
     type = FunctionType.from_lists(list(block.arg_types), [copy.type for copy in copies])
     return FuncOp(name, type, Region(block))
 

@@ -28,7 +28,7 @@ from xrelay.dialects.shared.types import IncompleteType, is_complete
 from xrelay.errors import InputError
 from xrelay.relay.copies import copy_into
 from xrelay.relay.expr import Expr, ExprLike, Var, as_value, block_for, invoke, tuple_of, view, views
-from xrelay.relay.graph import detached, free_variables, lifted, note_parameters, variable_name, variables_of
+from xrelay.relay.graph import detach, free_variables, lifted, note_parameters, variable_name, variables_of
 from xrelay.relay.types import FuncTypeView, TypeView, as_plain_or_none, type_view
 
 RELAY_NAMES: Final = {COMPILER_INLINE: INLINE, "SkipOptimization": SKIP_OPTIMIZATION}
@@ -58,7 +58,7 @@ class Function(Expr):
     ):
         if type_params:
             raise InputError("functions here have no type parameters", help="omit types to infer them")
-        self.params, self.body, self._ret_type = _checked(params), view(as_value(body)), as_plain_or_none(ret_type)
+        self.params, self.body, self._ret_type = _check_params(params), view(as_value(body)), as_plain_or_none(ret_type)
         given = dict(attrs) if attrs is not None else dict[str, AttributeValue]()
         self._attributes = {name: attribute_of(name, value) for name, value in given.items()}
         self.itself: Var | None = None
@@ -133,7 +133,7 @@ class Function(Expr):
         block = block_for(params)
         note_parameters(block, params)
         results = self._results(block, params)
-        block.add_op(detached(ReturnOp(*results)))
+        block.add_op(detach(ReturnOp(*results)))
         outputs = self._outputs
         if outputs is None or len(outputs) != len(results):
             outputs = ["output"] if len(results) == 1 else [f"output_{index}" for index in range(len(results))]
@@ -188,7 +188,7 @@ class Function(Expr):
         (result,) = copy_into(block, [self.body.ssa_value], known)
         if self._ret_type is not None and isinstance(result.type, IncompleteType):
             result = Rewriter.replace_value_with_new_type(result, self._ret_type)
-        block.add_op(detached(YieldOp(result)))
+        block.add_op(detach(YieldOp(result)))
         type = FunctionType.from_lists([param.type for param in params], [result.type])
         if recursive:
             Rewriter.replace_value_with_new_type(block.args[0], type)
@@ -313,7 +313,7 @@ def _recorded_name(attributes: Attribute) -> str | None:
     return name.data if isinstance(name, StringAttr) else None
 
 
-def _checked(params: object) -> list[Var]:
+def _check_params(params: object) -> list[Var]:
     """Returns `params` as a list of distinct variables. Raises `InputError` if they are not."""
     if not isinstance(params, (list, tuple)):
         raise InputError(

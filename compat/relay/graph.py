@@ -119,7 +119,7 @@ def _met(*roots: SSAValue) -> Iterator[tuple[SSAValue, bool]]:
             stack += [(value, 2), (op.scope, 0), (value, 1), (op.bound, 0)]
         else:
             stack.append((value, 2))
-            stack.extend((needed, 0) for needed in reversed(captured(op)))
+            stack.extend((needed, 0) for needed in reversed(captured_values(op)))
 
 
 def post_order(*roots: SSAValue) -> list[Operation]:
@@ -127,7 +127,7 @@ def post_order(*roots: SSAValue) -> list[Operation]:
     return [op for op, done in steps(*roots) if done]
 
 
-def captured(op: Operation) -> list[SSAValue]:
+def captured_values(op: Operation) -> list[SSAValue]:
     """Returns the outside values that `op` uses: its operands and the captures of its regions."""
     if not op.regions:
         return list(op.operands)
@@ -166,10 +166,10 @@ def let_binding(scope: LetScopeOp, value: SSAValue) -> LetOp:
     properties = {"variable": StringAttr(name if name is not None else "v")}
     op = LetOp.create(operands=[value], result_types=[type], properties=properties)
     op.results[0].name_hint = scope.variable.name_hint
-    return detached(op)
+    return detach(op)
 
 
-def detached(op: OperationT) -> OperationT:
+def detach(op: OperationT) -> OperationT:
     """Detaches `op` from the block of xDSL's implicit builder, if one is active."""
     if op.parent is not None:
         op.detach()
@@ -178,7 +178,7 @@ def detached(op: OperationT) -> OperationT:
 
 def yields(value: SSAValue) -> Region:
     """Returns a region that yields an outside value. In dataflow form the position of an op has no meaning."""
-    return Region(Block([detached(YieldOp(value))]))
+    return Region(Block([detach(YieldOp(value))]))
 
 
 def lifted(block: Block, known: dict[SSAValue, SSAValue]) -> list[SSAValue]:

@@ -148,13 +148,13 @@ class _Walk:
         self._number(group)
         for argument in (arguments := group.fused.body.block.args):
             self._number(argument)
-        self._push(_computed(group.fused.body.block))
+        self._push(_computed_values(group.fused.body.block))
         return (FnOp, _python({COMPILER_PRIMITIVE: int_attribute(1)}), 0, len(arguments)), 0
 
     def _push_bodies(self, op: Operation) -> None:
         for region in reversed(op.regions):
             for block in reversed(region.blocks):
-                self._push(_computed(block))
+                self._push(_computed_values(block))
         self._push(op.operands)
 
     def _function(self, function: Function) -> Hashable:
@@ -164,7 +164,7 @@ class _Walk:
             self._number(function.itself.ssa_value)
         self._push([function.body])
         attributes = {name: value for name, value in function.attrs.items() if name != "sym_visibility"}
-        return "function", tuple(param.type for param in function.params), _frozen(attributes)
+        return "function", tuple(param.type for param in function.params), _freeze(attributes)
 
     def _module(self, module: ModuleOp) -> Hashable:
         funcs = functions_of(module)
@@ -182,7 +182,7 @@ class _Walk:
                 array = cast("np.ndarray[tuple[int, ...], np.dtype[np.generic]]", node)
                 return "array", str(array.dtype), array.shape, array.tobytes()
             case Attrs():
-                return "attributes", _frozen(node)
+                return "attributes", _freeze(node)
             case Mapping():
                 entries = cast("Mapping[object, object]", node)
                 self._push([part for entry in entries.items() for part in entry])
@@ -214,7 +214,7 @@ def _call_of_several(op: Operation, value: SSAValue) -> Operation | None:
     return first if list(op.operands) == list(first.results) else None
 
 
-def _computed(block: Block) -> list[SSAValue]:
+def _computed_values(block: Block) -> list[SSAValue]:
     """Returns the values that a body computes: its bindings in order, then its results."""
     values: list[SSAValue] = [op.result for op in block.ops if isinstance(op, LetOp)]
     return values if block.last_op is None else [*values, *block.last_op.operands]
@@ -244,17 +244,17 @@ def _rounded(value: float) -> Hashable:
 
 def _python(attributes: Mapping[str, Attribute]) -> Hashable:
     """Returns attributes of functions as Python values, so that bit widths of numbers do not count."""
-    return frozenset((name, _frozen(to_python(value))) for name, value in attributes.items())
+    return frozenset((name, _freeze(to_python(value))) for name, value in attributes.items())
 
 
-def _frozen(data: object) -> Hashable:
+def _freeze(data: object) -> Hashable:
     """Converts numbers, strings, lists and dictionaries to a hashable value."""
     match data:
         case Mapping():
             entries = cast("Mapping[str, object]", data)
-            return frozenset((name, _frozen(value)) for name, value in entries.items())
+            return frozenset((name, _freeze(value)) for name, value in entries.items())
         case list() | tuple():
-            return tuple(_frozen(part) for part in cast("Sequence[object]", data))
+            return tuple(_freeze(part) for part in cast("Sequence[object]", data))
         case np.ndarray():
             return cast("np.ndarray[tuple[int, ...], np.dtype[np.generic]]", data).tobytes()
         case _:

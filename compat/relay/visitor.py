@@ -28,7 +28,7 @@ from xrelay.dialects.shared.types import IncompleteType, is_complete
 from xrelay.errors import InputError, XRelayError, with_article
 from xrelay.relay.expr import Expr, ExprLike, Var, as_value, view
 from xrelay.relay.function import Function, invoke
-from xrelay.relay.graph import detached
+from xrelay.relay.graph import detach
 from xrelay.relay.nodes import Call, Constant, GlobalVar, If, Let, Op, Tuple, TupleGetItem, op_of, parts
 
 
@@ -267,7 +267,7 @@ def call_with(call: Call, op: object, args: Sequence[Expr]) -> Expr:
 def _relay_call(old: RelayOp, op: Op, values: Sequence[SSAValue]) -> Expr:
     if op.kind is type(old) and [value.type for value in values] == [value.type for value in old.operands]:
         # Equal operand types imply an equal result type.
-        copy = detached(old.clone())
+        copy = detach(old.clone())
         copy.operands = values
         return view(copy.results[0])
     kind, properties = op.kind, dict(old.properties)
@@ -281,7 +281,7 @@ def _relay_call(old: RelayOp, op: Op, values: Sequence[SSAValue]) -> Expr:
 
 def _fused_call(old: FusedOp, function: Function, values: Sequence[SSAValue]) -> Expr:
     """Returns a group with another function, whose closure provides the region and captures nothing."""
-    closure: Operation = detached(op_of(function.closure()))
+    closure: Operation = detach(op_of(function.closure()))
     region = closure.regions[0]
     closure.detach_region(region)
     last = region.block.last_op

@@ -16,7 +16,7 @@ from xrelay.dialects.shared.dtypes import numpy_dtype
 from xrelay.errors import ScheduleError
 from xrelay.lowering.topi_to_loop.schedules.kernel_view import loop_of_variable
 from xrelay.lowering.topi_to_loop.schedules.schedule_draft import ScheduleDraft
-from xrelay.raised import also, raised
+from xrelay.raised import combine_classes, raised
 from xrelay.te.bind import Loops, bind_steps
 from xrelay.te.expr import IterVar
 from xrelay.te.schedule import Schedule
@@ -56,7 +56,7 @@ def schedule_draft(draft: ScheduleDraft, make: MakeSchedule, what: str) -> None:
     except ScheduleError:
         raise
     except Exception as error:
-        raise also(ScheduleError(f"the schedule of {what} {raised(error)}"), error) from error
+        raise combine_classes(ScheduleError(f"the schedule of {what} {raised(error)}"), error) from error
     if not isinstance(schedule, Schedule):
         raise ScheduleError(f"the schedule of {what} returned {schedule!r}", help="return a te.Schedule")
     inlined = [stage.op.name for stage in schedule.stages if stage.is_inlined]

@@ -140,7 +140,7 @@ def _expression(value: SSAValue, operands: tuple[SSAValue, ...], expressions: Se
     """The expression of `value` from those of its `operands`, cached until these change."""
 
     def expression(_: Operation) -> ValueMap:
-        return _combined(value, expressions)
+        return _combine(value, expressions)
 
     op = value.owner
     assert isinstance(op, Operation), "arithmetic makes it"
@@ -167,16 +167,16 @@ def _operands_of(value: SSAValue) -> tuple[SSAValue, ...]:
     return ()
 
 
-def _combined(value: SSAValue, operands: Sequence[ValueMap]) -> ValueMap:
+def _combine(value: SSAValue, operands: Sequence[ValueMap]) -> ValueMap:
     """The expression of `value` from those of its operands."""
     space = Space()
     (left,), (right,) = [space.lift(operand) for operand in operands]
     box = [(0, MAX_EXTENT) if is_index_argument(operand) else None for operand in space.values]
-    expr = _applied(type(value.owner), left, right, box)
+    expr = _apply(type(value.owner), left, right, box)
     return ValueMap.identity([value]) if expr is None else ValueMap.make([simplify(expr, box)], space.values)
 
 
-def _applied(kind: type[Operation | Block], left: AffineExpr, right: AffineExpr, box: Box) -> AffineExpr | None:
+def _apply(kind: type[Operation | Block], left: AffineExpr, right: AffineExpr, box: Box) -> AffineExpr | None:
     """The result of an arithmetic op as an affine expression, or `None`."""
     if kind is arith.AddiOp:
         return left + right

@@ -89,7 +89,7 @@ PARITY = 0x1BD11BDAA9FC1A22
 ROTATIONS = ((14, 16), (52, 57), (23, 40), (5, 37), (25, 33), (46, 12), (58, 22), (32, 32))
 
 
-def hashed(key: list[int], counter: list[int]) -> list[int]:
+def hash_counter(key: list[int], counter: list[int]) -> list[int]:
     """Returns the hash of the four words `counter` with `key`."""
     keys = [*key, PARITY ^ key[0] ^ key[1] ^ key[2] ^ key[3]]
     words = list(counter)

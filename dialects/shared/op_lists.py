@@ -17,13 +17,13 @@ OpT = TypeVar("OpT", bound=Operation)
 
 def all_ops(top: Operation) -> list[Operation]:
     """`top` and every op below it in program order, as a snapshot; use `walk_ops` if the traversal changes ops."""
-    return _collected(_first_ops(top), [top])
+    return _collect(_first_ops(top), [top])
 
 
 def ops_in(parent: Region | Block) -> list[Operation]:
     """Every op in a region or block, in the order of `all_ops`."""
     blocks = reversed(parent.blocks) if isinstance(parent, Region) else (parent,)
-    return _collected([block.first_op for block in blocks], [])
+    return _collect([block.first_op for block in blocks], [])
 
 
 def ops_of(top: Operation | Region | Block, *kinds: type[OpT]) -> list[OpT]:
@@ -42,7 +42,7 @@ def is_kind(kind: type[Operation], kinds: tuple[type[Operation], ...]) -> bool:
     return any(each in kind.__mro__ for each in kinds)
 
 
-def derived(kinds: Iterable[type[Operation]], base: type[OpT]) -> list[type[OpT]]:
+def derived_kinds(kinds: Iterable[type[Operation]], base: type[OpT]) -> list[type[OpT]]:
     """The elements of `kinds` that are `base` or derived from it."""
     return cast("list[type[OpT]]", [kind for kind in kinds if is_kind(kind, (base,))])
 
@@ -87,7 +87,7 @@ def dependencies(op: Operation) -> list[Operation]:
     return [*owners, *(end for end in ends if end is not None)]
 
 
-def _collected(pending: list[Operation | None], found: list[Operation]) -> list[Operation]:
+def _collect(pending: list[Operation | None], found: list[Operation]) -> list[Operation]:
     """Appends to `found` the ops at and after those in `pending`, last entry first, with all ops below them."""
     while pending:
         op = pending.pop()

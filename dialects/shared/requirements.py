@@ -191,7 +191,7 @@ def all_requirements(op: Operation) -> list[OpRequirements]:
     return [OpRequirements(op.name, requirements_of(op), sources_of(op)), *kernel_requirements_of(op)]
 
 
-def made_extents(op: Operation) -> tuple[NewExtent, ...]:
+def new_extents(op: Operation) -> tuple[NewExtent, ...]:
     """Returns the named extents that `op` introduces."""
     recorded = op.attributes.get(BINDS)
     return recorded.data if isinstance(recorded, BoundsAttr) else ()

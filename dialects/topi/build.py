@@ -37,7 +37,7 @@ from xdsl.utils.hints import isa
 from xrelay.dialects.shared.op_lists import all_ops, defined_values
 from xrelay.dialects.shared.types import tensor_type as typed
 from xrelay.dialects.topi.compute import Combine, ComputeOp, ScanOp, ScatterOp
-from xrelay.dialects.topi.index_map import Place, box_of, dim_expr
+from xrelay.dialects.topi.index_map import Place, dim_expr, index_ranges
 from xrelay.dialects.topi.index_space import GuardOp, IndexSpaceOp, YieldOp
 from xrelay.dialects.topi.read import CheckedIndexOp, InBoundsOp, IndexOp, ReadOp
 from xrelay.dialects.topi.shapes import bit_width, tensor_type
@@ -139,7 +139,7 @@ class Body:
 
     def _divisor(self, by: Dim) -> AffineExpr:
         """`by`, or 1 if `by` is 0: no element of an empty extent is computed, but its index expression is emitted."""
-        divisor = simplify(self.expr(by), box_of(self._space))
+        divisor = simplify(self.expr(by), index_ranges(self._space))
         return self.expr(1) if divisor == AffineConstantExpr(0) else divisor
 
     def broadcast(self, index: AffineExpr, extent: Dim, space: Dim) -> IndexLike:
@@ -395,7 +395,7 @@ class Body:
 
     def _exprs(self, indices: Sequence[IndexLike]) -> list[AffineExpr]:
         exprs = [self.expr(index) for index in indices]
-        box = box_of(self._space)
+        box = index_ranges(self._space)
         return [simplify(expr, box) for expr in exprs]
 
     def _region(self, fill: Callable[[], SSAValue]) -> Region:
@@ -436,7 +436,7 @@ def compute(
     types = [typed(spatial.values(), element) for element in element_types]
     body = _body_region([*spatial, *reduce], inits)
     op = ComputeOp(label, list(spatial.values()), list(reduce.values()), inits, types, body)
-    return _filled(op, fill)
+    return _fill_body(op, fill)
 
 
 def scan(
@@ -455,7 +455,7 @@ def scan(
     types = [typed(spatial.values(), element) for element in element_types]
     body = _body_region(list(spatial), inits)
     op = ScanOp(label, list(spatial.values()), axis, inits, types, body, reverse=reverse, exclusive=exclusive)
-    return _filled(op, fill)
+    return _fill_body(op, fill)
 
 
 def _body_region(names: Sequence[str], inits: Sequence[FloatAttr | IntegerAttr]) -> Region:
@@ -466,7 +466,7 @@ def _body_region(names: Sequence[str], inits: Sequence[FloatAttr | IntegerAttr])
     return Region(block)
 
 
-def _filled(op: IndexSpaceT, fill: Callable[[Body], Sequence[SSAValue]]) -> IndexSpaceT:
+def _fill_body(op: IndexSpaceT, fill: Callable[[Body], Sequence[SSAValue]]) -> IndexSpaceT:
     """Appends the body of `op` with `fill`; scalars become signless."""
     block = op.body.block
     body = Body(block, len(op.spatial), len(op.reduction))

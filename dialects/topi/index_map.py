@@ -152,7 +152,7 @@ def extent_of(value: SSAValue) -> Dim | None:
     return None
 
 
-def box_of(space: Space[Place]) -> Box:
+def index_ranges(space: Space[Place]) -> Box:
     """The known ranges of the places; names in extents are appended to `space`."""
     box: list[Interval | Below | None] = []
     while len(box) < len(space.values):
@@ -193,7 +193,7 @@ def last_of(index: IndexMap) -> Dim | None:
 def is_inside(index: IndexMap, size: Dim) -> bool:
     """Whether one expression is proven to be in [0, size) for all values of its variables."""
     space = Space(index.operands)
-    limits = bounds(index.exprs[0], box_of(space))
+    limits = bounds(index.exprs[0], index_ranges(space))
     if limits is None or limits[0] < 0:
         return False
     if isinstance(size, int):

@@ -29,8 +29,8 @@ from xrelay.dialects.shared.extents import ExtentsAttr, extents_attr, extents_of
 from xrelay.dialects.topi.index_map import (
     IndexMap,
     Place,
-    box_of,
     index_map,
+    index_ranges,
     last_of,
     parse_index,
     print_index,
@@ -144,7 +144,7 @@ class ReadOp(IndexedOp):
             return
         index = self.index
         space = Space(index.operands)
-        box = box_of(space)
+        box = index_ranges(space)
         for axis, (expr, size) in enumerate(zip(index.exprs, shape, strict=True)):
             limits = bounds(expr, box) if _bounds_are_exact(expr, space, box) else None
             if limits and (limits[0] < 0 or (isinstance(size, int) and limits[1] >= size)):

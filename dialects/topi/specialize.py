@@ -11,7 +11,7 @@ from xdsl.rewriter import Rewriter
 
 from xrelay.dialects.shared.dims_attr import DimsAttr
 from xrelay.dialects.shared.extents import with_sizes as extents_with_sizes
-from xrelay.dialects.shared.requirements import made_extents
+from xrelay.dialects.shared.requirements import new_extents
 from xrelay.dialects.shared.types import dims_in, with_dims
 from xrelay.dialects.topi.compute import ComputeOp
 from xrelay.dialects.topi.index_map import stored
@@ -37,7 +37,7 @@ def specialized(function: FuncOp, sizes: Mapping[str, int], stay: Collection[str
     keep their callees. Raises `DimensionError` if another name has no size, or an extent has no value.
     """
     copy = function.clone()
-    left = {extent.name for op in function.walk() for extent in made_extents(op)}.union(
+    left = {extent.name for op in function.walk() for extent in new_extents(op)}.union(
         _names_of_regions(function), stay
     )
 

@@ -68,7 +68,7 @@ def bits_of(dtype: np.dtype[Any]) -> int:
     return _CARRIERS[dtype.name][1]
 
 
-def as_carried(array: Array) -> tuple[Array, np.dtype[Any] | None]:
+def convert_to_carried(array: Array) -> tuple[Array, np.dtype[Any] | None]:
     """Returns the array in an element type of relay, and its original type if that differs."""
     carrier = carrier_of(array.dtype)
     if carrier is None:

@@ -20,7 +20,7 @@ from xdsl.ir import Block
 from xrelay.errors import ModelImportError
 from xrelay.frontend.onnx import converters
 from xrelay.frontend.onnx.conversion import ConversionKind, conversion_of
-from xrelay.frontend.onnx.external_data import bring_small_tensor
+from xrelay.frontend.onnx.external_data import load_small_tensor
 from xrelay.frontend.onnx.functions import ModelFunctions
 from xrelay.frontend.onnx.graph import GraphBuilder
 from xrelay.frontend.onnx.importer import ModelImport
@@ -82,7 +82,7 @@ def coverage(path: Path, shapes: Mapping[str, Sequence[int]] | None = None) -> C
     converters.load()
     loaded = open_model(path)
     survey = _Survey(loaded.proto, str(path))
-    problems = _bring_small_weights(loaded, path)
+    problems = _load_small_weights(loaded, path)
     try:
         imported = ModelImport(loaded, shapes=shapes, assume_types=True)
     except ModelImportError as error:
@@ -157,14 +157,14 @@ class _Survey:
         return sorted(self._ops.values(), key=lambda op: (-op.num_refused, -op.nodes, op.domain, op.op_type, op.opset))
 
 
-def _bring_small_weights(loaded: LoadedModel, path: Path) -> list[str]:
+def _load_small_weights(loaded: LoadedModel, path: Path) -> list[str]:
     """Reads small weights from external files, and turns large ones into inputs; returns the errors."""
     graph, problems = loaded.proto.graph, list[str]()
     kept: list[onnx.TensorProto] = []
     for tensor in graph.initializer:
         if uses_external_data(tensor) and loaded.tensors.of(tensor) is None:
             try:
-                bring_small_tensor(tensor, path, loaded.tensors, MOST_READ)
+                load_small_tensor(tensor, path, loaded.tensors, MOST_READ)
             except ModelImportError as error:
                 problems.append(str(error))
         if not uses_external_data(tensor) or loaded.tensors.of(tensor) is not None:

@@ -23,22 +23,22 @@ from xrelay.frontend.onnx.signature import stored_bytes
 from xrelay.frontend.onnx.tensors import TensorBytes
 
 
-def bring_external_data(model: onnx.ModelProto, path: Path, kept: TensorBytes) -> None:
+def load_external_data(model: onnx.ModelProto, path: Path, kept: TensorBytes) -> None:
     """Reads the weights that the outputs of the model at `path` need; afterwards they refer to their bytes in `kept`.
 
     Raises `ModelImportError`, which names the tensor, for a missing file, for a file that is not a regular file in the
     folder of the model or that changes meanwhile, and if the length does not match the tensor's shape and type.
     """
-    _bring_all(_needed_tensors(model), path, kept)
+    _load_all(_needed_tensors(model), path, kept)
 
 
-def bring_small_tensor(tensor: onnx.TensorProto, path: Path, kept: TensorBytes, at_most: int) -> None:
-    """Reads a weight of the model at `path` if it has at most `at_most` bytes; raises as `bring_external_data` does."""
+def load_small_tensor(tensor: onnx.TensorProto, path: Path, kept: TensorBytes, at_most: int) -> None:
+    """Reads a weight of the model at `path` if it has at most `at_most` bytes; raises as `load_external_data` does."""
     if stored_bytes(tensor) <= at_most:
-        _bring_all([tensor], path, kept)
+        _load_all([tensor], path, kept)
 
 
-def _bring_all(tensors: Iterable[onnx.TensorProto], path: Path, kept: TensorBytes) -> None:
+def _load_all(tensors: Iterable[onnx.TensorProto], path: Path, kept: TensorBytes) -> None:
     tensor, wanted = onnx.TensorProto(), list(tensors)
     try:
         folder, by_location = Path(os.path.realpath(path.parent)), dict[str, list[onnx.TensorProto]]()
@@ -53,7 +53,7 @@ def _bring_all(tensors: Iterable[onnx.TensorProto], path: Path, kept: TensorByte
                     raise ValueError(f"{location!r} has multiple hard links, so it may belong to another folder")
                 reader = _Reader(file, kept)
                 for tensor in those:
-                    reader.bring(tensor)
+                    reader.load(tensor)
     except (OSError, ValueError, EOFError, ModelImportError) as error:
         text = error.message if isinstance(error, ModelImportError) else str(error)
         complaint = f"cannot read the external data of tensor {tensor.name!r}: {' '.join(text.split())}"
@@ -89,7 +89,7 @@ class _Reader:
         self._ranges: dict[tuple[int, int], onnx.TensorProto] = {}
         """For each range of bytes, the fields with which a tensor refers to it."""
 
-    def bring(self, tensor: onnx.TensorProto) -> None:
+    def load(self, tensor: onnx.TensorProto) -> None:
         """Reads the bytes of a tensor.
 
         Raises `ValueError` if they are not in the file, do not match the tensor's shape and type, or partly overlap

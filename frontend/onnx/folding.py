@@ -41,7 +41,7 @@ def known_arrays(elements: KnownElements, results: Sequence[SSAValue]) -> list[A
     return arrays
 
 
-def evaluated(node: NodeView, formula: Callable[[], SSAValue], suffix: str) -> SSAValue:
+def evaluate_formula(node: NodeView, formula: Callable[[], SSAValue], suffix: str) -> SSAValue:
     """Returns the result of `formula`, which emits ops: a constant if they depend only on constants."""
     last = node.graph.block.last_op
     result = formula()

@@ -16,7 +16,7 @@ from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.known_elements import KnownElements
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.errors import ModelImportError, XRelayError
-from xrelay.frontend.onnx.carried import CarriedTypes, as_carried
+from xrelay.frontend.onnx.carried import CarriedTypes, convert_to_carried
 from xrelay.frontend.onnx.functions import ModelFunctions
 from xrelay.frontend.onnx.needed import names_read, needed_nodes
 from xrelay.frontend.onnx.signature import identifier
@@ -179,7 +179,7 @@ class GraphBuilder:
 
     def insert_constant(self, array: Array, name: str, source: str) -> SSAValue:
         """Appends a constant called `name`; an array of a type that relay lacks is stored in its carrier."""
-        held, dtype = as_carried(array)
+        held, dtype = convert_to_carried(array)
         value = self.insert(ConstantOp.of(held, name), source).result
         self.carried.note(value, dtype)
         return value

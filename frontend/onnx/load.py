@@ -12,7 +12,7 @@ import onnx
 from google.protobuf.message import DecodeError
 
 from xrelay.errors import ModelImportError
-from xrelay.frontend.onnx.external_data import bring_external_data
+from xrelay.frontend.onnx.external_data import load_external_data
 from xrelay.frontend.onnx.model_bytes import MemoryBytes, opened
 from xrelay.frontend.onnx.needed import bodies_of
 from xrelay.frontend.onnx.slim_model import Content, slim_model
@@ -52,7 +52,7 @@ def load_model(source: ModelSource) -> LoadedModel:
         return LoadedModel(_checked(model, "model"), "model", tensors)
     path = _path(source)
     loaded = open_model(path)
-    bring_external_data(loaded.proto, path, loaded.tensors)
+    load_external_data(loaded.proto, path, loaded.tensors)
     return loaded
 
 

@@ -295,7 +295,7 @@ class BodyCompiler:
         step = self.block(block)
         last = block.last_op
         yields = [self.slots.use(value) for value in last.operands] if isinstance(last, scf.YieldOp) else []
-        return step, yields, [self.slots.use(value) for value in _captured(block)]
+        return step, yields, [self.slots.use(value) for value in _captured_values(block)]
 
 
 def undefined(shape: Sequence[int], dtype: np.dtype[Any]) -> Array:
@@ -318,7 +318,7 @@ def _with_copies(step: Step, sources: Sequence[int], targets: Sequence[int]) -> 
     return run
 
 
-def _captured(block: Block) -> list[SSAValue]:
+def _captured_values(block: Block) -> list[SSAValue]:
     """Returns the values that are defined outside of `block` and used in it, except for buffers."""
     inside: set[SSAValue] = set(block.args)
     used: dict[SSAValue, None] = {}

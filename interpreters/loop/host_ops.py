@@ -276,12 +276,12 @@ def list_of(given: Value, container: Attribute | None) -> Value:
     return given
 
 
-def given_of_list(value: Value, container: Attribute | None) -> Value:
+def value_of_list(value: Value, container: Attribute | None) -> Value:
     """Converts a list to the caller's representation; the inverse of `list_of`."""
     if isinstance(container, OptionalType):
-        return given_of_list(value[0], container.element) if value else None
+        return value_of_list(value[0], container.element) if value else None
     if isinstance(container, SequenceType):
-        return [given_of_list(each, container.element) for each in value]
+        return [value_of_list(each, container.element) for each in value]
     return value
 
 

@@ -26,7 +26,7 @@ from xrelay.dialects.relay.structure.extents import (
 )
 from xrelay.dialects.shared.dims_attr import DimsAttr
 from xrelay.dialects.shared.locations import location_of, sources_or_location
-from xrelay.dialects.shared.requirements import kernel_requirements_of, made_extents, requirements_of
+from xrelay.dialects.shared.requirements import kernel_requirements_of, new_extents, requirements_of
 from xrelay.dialects.shared.types import Value, shape_of
 from xrelay.errors import DimensionError, InterpreterError
 from xrelay.index_algebra.dims import Dim, DimExpr, evaluate, name_and_size, names_of
@@ -100,7 +100,7 @@ def sizes_of_callee(call: NamedCallOp, sizes: Mapping[str, int]) -> dict[str, in
 
 def note_made_sizes(call: NamedCallOp, callee: Mapping[str, int], sizes: dict[str, int]) -> None:
     """Binds the names that `call` introduces to their sizes in the callee."""
-    made = {extent.name for extent in made_extents(call)}
+    made = {extent.name for extent in new_extents(call)}
     for name, dim in call.names.items():
         for own in names_of(dim) & made:
             if name in callee:

@@ -30,7 +30,7 @@ from xrelay.dialects.relay.structure.yields import yielded
 from xrelay.dialects.shared.attribute_names import FORM, PRIMITIVE
 from xrelay.dialects.shared.locations import location_of
 from xrelay.dialects.shared.op_lists import block_of, captures_in, ops_in
-from xrelay.dialects.shared.requirements import kernel_requirements_of, made_extents, requirements_of
+from xrelay.dialects.shared.requirements import kernel_requirements_of, new_extents, requirements_of
 from xrelay.dialects.shared.types import Value
 from xrelay.environment import call_limit
 from xrelay.errors import InterpreterError
@@ -302,7 +302,7 @@ def extent_makers(functions: Iterable[FuncOp]) -> ExtentMakers:
                 if maker is not None:
                     user = outside_closures(op, maker.parent)
                     found.setdefault(user, {})[maker.results[0]] = None
-            for extent in made_extents(op):
+            for extent in new_extents(op):
                 makers[extent.name, op.parent] = op
                 group = op.parent_op()
                 if isinstance(group, FusedOp):

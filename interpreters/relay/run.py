@@ -46,7 +46,7 @@ def run_relay(
     there is no such function or an op cannot be evaluated.
     """
     functions = _functions_of(module)
-    return _flattened(_results(functions, inputs, function, timeout), functions, timeout)
+    return _flatten(_results(functions, inputs, function, timeout), functions, timeout)
 
 
 def run_relay_values(module: ModuleOp, inputs: Sequence[HostValue], function: str = "main") -> list[Result]:
@@ -105,7 +105,7 @@ class FunctionResult:
         sizes = dict(self._closure.environment.sizes)
         arguments = _checked(inputs, parameters, "the function", sizes, self._functions)
         value = Machine(self._functions, self._timeout).invoke(self._closure, arguments)
-        return _flattened([value], self._functions, self._timeout)
+        return _flatten([value], self._functions, self._timeout)
 
     @property
     def type(self) -> Attribute:
@@ -136,7 +136,7 @@ def _checked(
         value = _function_of(argument, type, functions) if is_function else value_of(argument, type, names)
         if value is None:
             wanted = f"a function {type} returned by this program" if is_function else type
-            raise InputError(f"input #{index} of {name} is {_described(argument)}, must be {wanted}")
+            raise InputError(f"input #{index} of {name} is {_describe(argument)}, must be {wanted}")
         values.append(value)
     return values
 
@@ -183,9 +183,9 @@ def _values(argument: Sequence[HostValue], type: Attribute, names: dict[str, int
     return values if len(values) == len(argument) else None
 
 
-def _described(argument: HostValue) -> str:
+def _describe(argument: HostValue) -> str:
     if isinstance(argument, list | tuple):
-        return "(" + ", ".join(map(_described, argument)) + ")"
+        return "(" + ", ".join(map(_describe, argument)) + ")"
     if isinstance(argument, FunctionResult):
         return f"a function {argument.type}"
     if callable(argument):
@@ -219,7 +219,7 @@ def _extent_fits(found: int, dim: Dim, names: dict[str, int]) -> bool:
     return not isinstance(known, int) or known == found
 
 
-def _flattened(values: Sequence[RuntimeValue], functions: dict[str, FuncOp], timeout: float | None) -> list[Result]:
+def _flatten(values: Sequence[RuntimeValue], functions: dict[str, FuncOp], timeout: float | None) -> list[Result]:
     """Returns the arrays and functions in values, with tuples flattened."""
     results: list[Result] = []
     pending: list[RuntimeValue] = list(reversed(values))

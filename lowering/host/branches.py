@@ -28,13 +28,13 @@ from xrelay.dialects.shared.types import dims_in
 from xrelay.lowering.host.code import HostCode, lowers
 from xrelay.lowering.host.fields import (
     Origins,
-    as_yielded,
+    cast_to_yielded,
     dims_at,
     field_buffer,
     field_takes_destination,
     field_types,
     has_names,
-    made_names,
+    new_names,
     origins_of,
     record_fields,
     yielded_fields,
@@ -47,7 +47,7 @@ def lower_if(op: IfOp, code: HostCode) -> None:
     """`relay.if` → `scf.if`, with the buffers of its results before it or returned by it."""
     code.require()
     condition = code.load(code.buffers[op.condition])
-    types, made = field_types(op.result.type), made_names(op)
+    types, made = field_types(op.result.type), new_names(op)
     returned = [index for index, type in enumerate(types) if has_names(type, made) or is_container(type)]
     origins = origins_of(made, types, op)
     buffers = {index: field_buffer(op, index, type, code) for index, type in enumerate(types) if index not in returned}
@@ -96,7 +96,7 @@ def _branch(
         for index, buffer in buffers.items():
             value = values[index]
             if value.owner.parent is block and value not in code.buffers and code.takes_destination(value):
-                code.buffers[value] = as_yielded(buffer, value, code)
+                code.buffers[value] = cast_to_yielded(buffer, value, code)
             else:
                 copied.append((value, buffer))
         for inner in block.ops:

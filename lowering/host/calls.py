@@ -32,7 +32,7 @@ from xrelay.errors import LoweringError
 from xrelay.index_algebra.dims import Dim, symbol
 from xrelay.index_algebra.requirement import Requirement
 from xrelay.lowering.host.code import HostCode, lowers
-from xrelay.lowering.host.fields import made_names
+from xrelay.lowering.host.fields import new_names
 from xrelay.lowering.host.scalars import argument_of_call, inline_call
 from xrelay.lowering.host.signature import holder_of, is_container, weight_of
 from xrelay.passes.types.dim_names import single_name
@@ -101,7 +101,7 @@ def _call_graph(op: AnyCall, type: FunctionType, code: HostCode) -> None:
 
     Those on new extents are after the call.
     """
-    made, requirements = made_names(op), requirements_of(op)
+    made, requirements = new_names(op), requirements_of(op)
     _require_each(op, [each for each in requirements if each.names.isdisjoint(made)], code)
     names = names_in(type.inputs)
     # The types of a func.call are those of its callee, including the names.
@@ -149,7 +149,7 @@ def _record_returned(
                 # A result may have the name that a branch around the call introduces, before the branch ends.
                 for name in {single_name(inside.substitute(bindings)), single_name(around)} - {None}:
                     extents.setdefault(str(name), extent)
-    wanted = {name for value, _ in returned for dim in dims_in(value.type) for name in dim.names} | made_names(op)
+    wanted = {name for value, _ in returned for dim in dims_in(value.type) for name in dim.names} | new_names(op)
     unknown = {name for name in wanted if not code.sizes.is_known(name)}
     for name in unknown - extents.keys():
         raise LoweringError(

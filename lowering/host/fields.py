@@ -11,7 +11,7 @@ from xrelay.dialects.relay.structure.loop import LoopOp
 from xrelay.dialects.relay.structure.scope import IfOp
 from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp
 from xrelay.dialects.shared.locations import describe_location
-from xrelay.dialects.shared.requirements import made_extents
+from xrelay.dialects.shared.requirements import new_extents
 from xrelay.dialects.shared.types import dims_in, shape_of
 from xrelay.errors import LoweringError
 from xrelay.index_algebra.dims import Dim, symbol
@@ -39,9 +39,9 @@ def field_types(type: Attribute) -> Sequence[Attribute]:
     return type.types.data if isinstance(type, TupleType) else [type]
 
 
-def made_names(op: Operation) -> frozenset[str]:
+def new_names(op: Operation) -> frozenset[str]:
     """Returns the names of extents that `op` introduces."""
-    return frozenset(extent.name for extent in made_extents(op))
+    return frozenset(extent.name for extent in new_extents(op))
 
 
 def has_names(type: Attribute, names: frozenset[str]) -> bool:
@@ -77,7 +77,7 @@ def dims_at(origins: Origins, values: Sequence[SSAValue]) -> list[Dim]:
 def field_takes_destination(value: SSAValue, code: HostCode) -> bool:
     """Whether `value` is a field of a branch or loop whose size is known before."""
     maker = value.owner.data.owner if isinstance(value.owner, TupleGetItemOp) else value.owner
-    return isinstance(maker, IfOp | LoopOp) and not has_names(value.type, made_names(maker))
+    return isinstance(maker, IfOp | LoopOp) and not has_names(value.type, new_names(maker))
 
 
 def destination(op: IfOp | LoopOp, index: int, code: HostCode) -> SSAValue | None:
@@ -102,7 +102,7 @@ def record_fields(op: IfOp | LoopOp, buffers: Sequence[SSAValue], code: HostCode
         code.buffers[op.result] = buffers[0]
 
 
-def as_yielded(buffer: SSAValue, value: SSAValue, code: HostCode) -> SSAValue:
+def cast_to_yielded(buffer: SSAValue, value: SSAValue, code: HostCode) -> SSAValue:
     """Returns a buffer of a field with the type of the yielded value, which may have a number instead of a name.
 
     An assertion before any write checks that both are equal.

@@ -80,22 +80,22 @@ from xrelay.index_algebra.dims import symbol
 from xrelay.index_algebra.requirement import LHS, RHS
 from xrelay.lowering.host.code import HostCode, lowers
 from xrelay.lowering.host.extents import LARGEST
-from xrelay.lowering.host.fields import made_names
+from xrelay.lowering.host.fields import new_names
 from xrelay.lowering.host.signature import holder_of, is_container
 
 
-def always(result: SSAValue, code: HostCode) -> bool:
+def accept_any_buffer(result: SSAValue, code: HostCode) -> bool:
     """Results of lists can be written into any buffer."""
     return True
 
 
-@lowers(SequenceConstructOp, SequenceEmptyOp, OptionalConstructOp, takes_destination=always)
+@lowers(SequenceConstructOp, SequenceEmptyOp, OptionalConstructOp, takes_destination=accept_any_buffer)
 def lower_construct(op: Operation, code: HostCode) -> None:
     """A sequence or optional of some values → insertions into an empty list."""
     code.buffers[op.results[0]] = _append_operands(op, empty_list(op, code), 0, code)
 
 
-@lowers(SequenceInsertOp, takes_destination=always)
+@lowers(SequenceInsertOp, takes_destination=accept_any_buffer)
 def lower_sequence_insert(op: SequenceInsertOp, code: HostCode) -> None:
     """`relay.sequence_insert` → `loop.list_insert`."""
     place = length = list_length(op.data, code)
@@ -104,41 +104,41 @@ def lower_sequence_insert(op: SequenceInsertOp, code: HostCode) -> None:
     code.buffers[op.results[0]] = _insert(op.value, code.buffers[op.data], place, code)
 
 
-@lowers(SequenceEraseOp, takes_destination=always)
+@lowers(SequenceEraseOp, takes_destination=accept_any_buffer)
 def lower_sequence_erase(op: SequenceEraseOp, code: HostCode) -> None:
     """`relay.sequence_erase` → `loop.list_erase`."""
     place = _checked_place(op.at[0] if op.at else None, list_length(op.data, code), code)
     code.buffers[op.results[0]] = code.value(ListEraseOp(code.buffers[op.data], place))
 
 
-@lowers(SequenceAtOp, takes_destination=always)
+@lowers(SequenceAtOp, takes_destination=accept_any_buffer)
 def lower_sequence_at(op: SequenceAtOp, code: HostCode) -> None:
     """`relay.sequence_at` → a copy of the element."""
     place = _checked_place(op.at, list_length(op.data, code), code)
     _read(op, code.buffers[op.data], place, code)
 
 
-@lowers(SequenceLengthOp, takes_destination=always)
+@lowers(SequenceLengthOp, takes_destination=accept_any_buffer)
 def lower_sequence_length(op: SequenceLengthOp, code: HostCode) -> None:
     """`relay.sequence_length` → `loop.list_length`."""
     length = code.value(IndexCastOp(list_length(op.data, code), i64))
     code.store(length, code.buffer(op.results[0]))
 
 
-@lowers(OptionalGetElementOp, takes_destination=always)
+@lowers(OptionalGetElementOp, takes_destination=accept_any_buffer)
 def lower_optional_get_element(op: OptionalGetElementOp, code: HostCode) -> None:
     """`relay.optional_get_element` → a copy of the first element."""
     check(_has_elements(op.data, code), "the optional has no value", code)
     _read(op, code.buffers[op.data], code.constant(0), code)
 
 
-@lowers(OptionalHasElementOp, takes_destination=always)
+@lowers(OptionalHasElementOp, takes_destination=accept_any_buffer)
 def lower_optional_has_element(op: OptionalHasElementOp, code: HostCode) -> None:
     """`relay.optional_has_element` → a comparison of the length with 0."""
     code.store(_has_elements(op.data, code), code.buffer(op.results[0]))
 
 
-@lowers(ClosureConstructOp, takes_destination=always)
+@lowers(ClosureConstructOp, takes_destination=accept_any_buffer)
 def lower_closure_construct(op: ClosureConstructOp, code: HostCode) -> None:
     """`relay.closure_construct` → a list of the function's number and the captured values."""
     number = code.allocate(COUNT)
@@ -147,19 +147,19 @@ def lower_closure_construct(op: ClosureConstructOp, code: HostCode) -> None:
     code.buffers[op.results[0]] = _append_operands(op, first, 1, code)
 
 
-@lowers(ClosureNumberOp, takes_destination=always)
+@lowers(ClosureNumberOp, takes_destination=accept_any_buffer)
 def lower_closure_number(op: ClosureNumberOp, code: HostCode) -> None:
     """`relay.closure_number` → a copy of the first element."""
     code.add(ListReadOp(code.buffers[op.data], code.constant(0), code.buffer(op.results[0])))
 
 
-@lowers(ClosureCapturedOp, takes_destination=always)
+@lowers(ClosureCapturedOp, takes_destination=accept_any_buffer)
 def lower_closure_captured(op: ClosureCapturedOp, code: HostCode) -> None:
     """`relay.closure_captured` → a copy of an element after the first."""
     _read(op, code.buffers[op.data], code.constant(op.index.value.data + 1), code)
 
 
-@lowers(FailOp, takes_destination=always)
+@lowers(FailOp, takes_destination=accept_any_buffer)
 def lower_fail(op: FailOp, code: HostCode) -> None:
     """`relay.fail` → an assertion that never holds. Extents that the op introduces are 0."""
     check(code.value(arith.ConstantOp.from_int_and_width(0, 1)), op.message.data, code)
@@ -167,7 +167,7 @@ def lower_fail(op: FailOp, code: HostCode) -> None:
         code.buffers[op.result] = empty_list(op, code)
         return
     zero = code.add(arith.ConstantOp.from_int_and_width(0, IndexType()))
-    code.bind(zero, dict.fromkeys(made_names(op), zero.results[0]))
+    code.bind(zero, dict.fromkeys(new_names(op), zero.results[0]))
     code.buffer(op.result)
 
 
@@ -188,7 +188,7 @@ def element_extents(data: SSAValue, place: SSAValue, rank: int, code: HostCode) 
 
 def bind_extents(op: Operation, extents: Sequence[SSAValue], code: HostCode) -> None:
     """Binds the names in the type of the result of `op` to its `extents`; asserts that known extents are equal."""
-    shape, made = shape_of(op.results[0].type), {symbol(name): name for name in made_names(op)}
+    shape, made = shape_of(op.results[0].type), {symbol(name): name for name in new_names(op)}
     sizes: dict[str, SSAValue] = {}
     for dim, extent in zip(shape, extents, strict=True):
         if dim in made:
@@ -264,7 +264,7 @@ MakeBody = Callable[[SSAValue, Sequence[SSAValue]], Sequence[SSAValue]]
 """Adds an iteration from its number and the carried values; returns the next carried values."""
 
 
-@lowers(SplitToSequenceOp, takes_destination=always)
+@lowers(SplitToSequenceOp, takes_destination=accept_any_buffer)
 def lower_split_to_sequence(op: SplitToSequenceOp, code: HostCode) -> None:
     """`relay.split_to_sequence` → a loop that inserts each part into a list."""
     shape = shape_of(op.data.type)
@@ -285,7 +285,7 @@ def lower_split_to_sequence(op: SplitToSequenceOp, code: HostCode) -> None:
     code.buffers[op.results[0]] = found
 
 
-@lowers(ConcatFromSequenceOp, takes_destination=always)
+@lowers(ConcatFromSequenceOp, takes_destination=accept_any_buffer)
 def lower_concat_from_sequence(op: ConcatFromSequenceOp, code: HostCode) -> None:
     """`relay.concat_from_sequence` → a loop that adds up extents, and a loop that copies each element."""
     data, shape, new = code.buffers[op.data], shape_of(op.results[0].type), bool(op.new_axis.value.data)

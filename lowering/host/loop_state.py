@@ -51,7 +51,7 @@ from xrelay.dialects.upstream.arith_extras import SelectOp
 from xrelay.errors import LoweringError
 from xrelay.index_algebra.dims import Dim, DimExpr, Selection, Symbol, names_of, single_atom
 from xrelay.lowering.host.code import HostCode
-from xrelay.lowering.host.fields import Origins, field_types, has_names, made_names, origins_of, yielded_fields
+from xrelay.lowering.host.fields import Origins, field_types, has_names, new_names, origins_of, yielded_fields
 from xrelay.lowering.host.signature import holder_of, is_container, memref_of
 
 
@@ -103,7 +103,7 @@ class LoopPlan:
         Raises `LoweringError` for rows with an extent that is neither a name nor a broadcast of names.
         """
         arguments = [argument.type for argument in op.carried]
-        own, made = own_names(arguments, [value.type for value in op.initial]), made_names(op)
+        own, made = own_names(arguments, [value.type for value in op.initial]), new_names(op)
         types, count = field_types(op.result.type), len(arguments)
         varying = [index for index, type in enumerate(arguments) if has_names(type, own) or is_container(type)]
         growing = [index for index in range(count, len(types)) if has_names(types[index], made)]

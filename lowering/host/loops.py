@@ -33,12 +33,12 @@ from xrelay.index_algebra.dims import names_of, symbol
 from xrelay.index_algebra.requirement import Equal
 from xrelay.lowering.host.code import HostCode, lowers
 from xrelay.lowering.host.fields import (
-    as_yielded,
+    cast_to_yielded,
     destination,
     dims_at,
     field_buffer,
     field_takes_destination,
-    made_names,
+    new_names,
     record_fields,
     yielded_fields,
 )
@@ -145,7 +145,7 @@ def _body_region(
         for index, (now, other) in doubled.iteration(state.number, code).items():
             code.buffers[op.carried[index]] = now
             value = doubled.values[index]
-            code.buffers[value] = targets[index] = as_yielded(other, value, code)
+            code.buffers[value] = targets[index] = cast_to_yielded(other, value, code)
         for inner in op.body.block.ops:
             code.lower(inner)
         code.add(scf.YieldOp(*_next_state(plan, targets, condition, state, code).values))
@@ -214,7 +214,7 @@ def _bind_rows(plan: LoopPlan, extents: Sequence[SSAValue], op: Operation, code:
     A name that the loop does not introduce keeps its value, also if an extent of rows broadcasts to it.
     """
     rows = dict(zip(plan.rows, extents, strict=True))
-    made = made_names(plan.op)
+    made = new_names(plan.op)
     names = {name: value for dim, value in rows.items() for name in names_of(dim) if name in made}
     code.bind(op, names, rows)
 
@@ -229,7 +229,7 @@ def _result_buffers(plan: LoopPlan, results: Mapping[int, SSAValue], new: Operat
             (ends[name],) = code.extents([shape_of(op.carried[index].type)[axis]])
         else:
             ends[name] = state.number
-    rows, made = dict(zip(plan.rows, state.rows, strict=True)), made_names(op)
+    rows, made = dict(zip(plan.rows, state.rows, strict=True)), new_names(op)
     for row, value in rows.items():
         names = row_names(row) or ()
         for name in (name for name in names if name in made):

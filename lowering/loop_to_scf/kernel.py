@@ -41,7 +41,7 @@ from xrelay.lowering.loop_to_scf.emitter import Emitter
 from xrelay.lowering.loop_to_scf.lanes import Condition, LaneContext, Mask, both, compare, invert, is_vector, splat
 from xrelay.lowering.loop_to_scf.loops import (
     Changes,
-    bounded,
+    bound_trip_count,
     can_settle,
     delinearize,
     holds_unrolled,
@@ -321,7 +321,7 @@ class KernelWriter:
     def _extent(self, loop: ForOp) -> SSAValue:
         known = loop.dynamic_extent
         extent = self._emitter.index(loop.extent or 0) if known is None else self._values.get(known)
-        return bounded(loop, extent, self._values, self._emitter)
+        return bound_trip_count(loop, extent, self._values, self._emitter)
 
     def _name_index(self, loop: ForOp, index: SSAValue) -> None:
         index.name_hint = loop.index.name_hint
@@ -336,7 +336,7 @@ class KernelWriter:
             extent = self._extent(loop)
         else:
             extent = emit.affine(product(map(self._count, nest)))
-            extent = bounded(next(filter(is_long, nest), loop), extent, self._values, emit)
+            extent = bound_trip_count(next(filter(is_long, nest), loop), extent, self._values, emit)
         with emit.scope(body):
             self._in_parallel = True
             self._bind_nest(nest, body.args[0])

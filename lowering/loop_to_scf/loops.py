@@ -106,7 +106,7 @@ def is_long(loop: ForOp) -> bool:
     return loop.extent is None or loop.extent >= _LARGE
 
 
-def bounded(loop: ForOp, extent: SSAValue, values: Values, emitter: Emitter) -> SSAValue:
+def bound_trip_count(loop: ForOp, extent: SSAValue, values: Values, emitter: Emitter) -> SSAValue:
     """Returns the trip count of a loop, or of the nest that it is in: `extent`, or 0 if the loop stores nothing."""
     deciding = _deciding_extents(loop)
     if not deciding:

@@ -90,7 +90,7 @@ def transposed(emitter: Emitter, rows: Sequence[SSAValue], part: int) -> list[SS
     count = len(rows)
     found: list[SSAValue] = []
     for first in range(0, count, part):
-        found += _interleaved(emitter, rows[first : first + part], part)
+        found += _interleave(emitter, rows[first : first + part], part)
     step = part
     while step < count:
         for low in (number for number in range(count) if not number & step):
@@ -104,7 +104,7 @@ def transposed(emitter: Emitter, rows: Sequence[SSAValue], part: int) -> list[SS
     return found
 
 
-def _interleaved(emitter: Emitter, rows: Sequence[SSAValue], part: int) -> list[SSAValue]:
+def _interleave(emitter: Emitter, rows: Sequence[SSAValue], part: int) -> list[SSAValue]:
     """Returns vectors in which part k of the m-th has the m-th elements of part k of all rows."""
     found = list(rows)
     half, step = len(found) // 2, 1

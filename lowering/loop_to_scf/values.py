@@ -96,14 +96,14 @@ def _product(a: AffineExpr, b: AffineExpr) -> AffineExpr | None:
     return a * b if isinstance(a, AffineConstantExpr) or isinstance(b, AffineConstantExpr) else None
 
 
-def _by_constant(kind: AffineBinaryOpKind) -> Binary:
+def _divide_by_constant(kind: AffineBinaryOpKind) -> Binary:
     def divide(a: AffineExpr, b: AffineExpr) -> AffineExpr | None:
         return AffineBinaryOpExpr(kind, a, b) if isinstance(b, AffineConstantExpr) and b.value > 0 else None
 
     return divide
 
 
-_QUOTIENT, _REMAINDER = _by_constant(AffineBinaryOpKind.FloorDiv), _by_constant(AffineBinaryOpKind.Mod)
+_QUOTIENT, _REMAINDER = _divide_by_constant(AffineBinaryOpKind.FloorDiv), _divide_by_constant(AffineBinaryOpKind.Mod)
 _SYMBOLIC: dict[type[Operation], Binary] = {
     arith.AddiOp: lambda a, b: a + b,
     arith.SubiOp: lambda a, b: a - b,

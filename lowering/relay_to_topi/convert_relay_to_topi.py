@@ -46,7 +46,7 @@ from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp
 from xrelay.dialects.shared.attribute_names import DEMANDS, PRIMITIVE, REQUIRES, SOURCES, STRATEGIES
 from xrelay.dialects.shared.locations import source_names, sources_of
-from xrelay.dialects.shared.requirements import made_extents
+from xrelay.dialects.shared.requirements import new_extents
 from xrelay.dialects.shared.types import shape_of
 from xrelay.dialects.topi.build import Body, compute
 from xrelay.errors import LoweringError
@@ -107,7 +107,7 @@ def kernel_sources(kernel: FuncOp) -> list[str]:
 
 def _has_no_known_shape(op: RelayOp) -> bool:
     """Returns whether the shape depends on the data, and no implementation computes the length of the result."""
-    if isinstance(op, ShapeOperandOp) and (made_extents(op) or ANY in shape_of(op.results[0].type)):
+    if isinstance(op, ShapeOperandOp) and (new_extents(op) or ANY in shape_of(op.results[0].type)):
         return True
     return not strategies.STRATEGIES.implementations(type(op))
 

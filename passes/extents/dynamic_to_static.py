@@ -229,7 +229,7 @@ def _fills(kind: type[RelayOp], name: str = "shape") -> Variants:
     return properties
 
 
-def _by_elements(kind: type[RelayOp], *names: str) -> Variants:
+def _static_variants(kind: type[RelayOp], *names: str) -> Variants:
     """Returns variants with the elements of the operands after the first as the properties `names`.
 
     The op keeps its other properties.
@@ -291,9 +291,9 @@ STATIC: dict[type[RelayOp], StaticForm] = {
     DynBroadcastToOp: StaticForm(BroadcastToOp, _fills(BroadcastToOp)),
     DynFullOp: StaticForm(FullOp, _fills(FullOp)),
     DynSparseToDenseOp: StaticForm(SparseToDenseOp, _fills(SparseToDenseOp, "output_shape"), operands=(0, 2, 3)),
-    DynTileOp: StaticForm(TileOp, _by_elements(TileOp, "reps")),
-    DynPadOp: StaticForm(PadOp, _by_elements(PadOp, "pad_width"), operands=(0, 2)),
-    DynStridedSliceOp: StaticForm(StridedSliceOp, _by_elements(StridedSliceOp, "begin", "end", "strides")),
+    DynTileOp: StaticForm(TileOp, _static_variants(TileOp, "reps")),
+    DynPadOp: StaticForm(PadOp, _static_variants(PadOp, "pad_width"), operands=(0, 2)),
+    DynStridedSliceOp: StaticForm(StridedSliceOp, _static_variants(StridedSliceOp, "begin", "end", "strides")),
     DynTopKOp: StaticForm(TopKOp, _first),
     DynResizeOp: StaticForm(_resize_of, _sizes),
 }

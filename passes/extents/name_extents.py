@@ -37,7 +37,7 @@ from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.ops.algorithm.select import DynStridedSliceOp
 from xrelay.dialects.relay.structure.known_elements import KnownElements
 from xrelay.dialects.shared.attribute_names import PRIMITIVE
-from xrelay.dialects.shared.requirements import made_extents
+from xrelay.dialects.shared.requirements import new_extents
 from xrelay.dialects.shared.types import is_complete
 from xrelay.passes.extents.extent_rules import EXTENT_RULES
 from xrelay.passes.extents.shape_code import ShapeCode
@@ -85,7 +85,7 @@ class ComputeExtents(RewritePattern):
         if not isinstance(op, RelayOp) or not all(map(is_complete, op.operand_types)):
             return
         self._elements.learn(op, op.operand_types)
-        made = made_extents(op)
+        made = new_extents(op)
         if type(op) not in EXTENT_RULES or not (made or _has_ends(op)):
             return
         rule, failure = EXTENT_RULES[type(op)]

@@ -22,7 +22,7 @@ from xrelay.dialects.relay.ops.tensor.shape import NdarraySizeOp, ShapeOfOp
 from xrelay.dialects.relay.structure.extents import ExtentDescription, ExtentsOp
 from xrelay.dialects.relay.structure.tuples import TupleOp
 from xrelay.dialects.shared.attribute_names import BINDS, EXTENT_DESCRIPTIONS
-from xrelay.dialects.shared.requirements import BoundsAttr, NewExtent, made_extents
+from xrelay.dialects.shared.requirements import BoundsAttr, NewExtent, new_extents
 from xrelay.dialects.shared.types import element_type_of, is_static, shape_of
 from xrelay.errors import PassError
 from xrelay.index_algebra.dims import Dim
@@ -48,7 +48,7 @@ class ShapeCode:
         failure: str,
     ):
         self.op, self._emit, self._elements, self._fresh, self._failure = op, emit, elements, fresh, failure
-        self.made = [extent.name for extent in made_extents(op)]
+        self.made = [extent.name for extent in new_extents(op)]
         """The names of the extents that the op introduces."""
 
     # --- values ----------------------------------------------------------------------------------------------------

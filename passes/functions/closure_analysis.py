@@ -29,7 +29,7 @@ from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp
 from xrelay.dialects.relay.structure.yields import yielded
 from xrelay.dialects.shared.locations import location_of
 from xrelay.dialects.shared.op_lists import defined_values, region_arguments
-from xrelay.dialects.shared.requirements import made_extents
+from xrelay.dialects.shared.requirements import new_extents
 from xrelay.dialects.shared.types import dims_in
 from xrelay.errors import PassError
 from xrelay.index_algebra.dims import solved_for, symbol
@@ -240,7 +240,7 @@ class _Names:
         self._function = function
         self._used = dict.fromkeys(dim_names_in(function))
         own = [argument for op in walk_ops(function) for argument in region_arguments(op)]
-        self._bound = {extent.name for op in walk_ops(function) for extent in made_extents(op)}
+        self._bound = {extent.name for op in walk_ops(function) for extent in new_extents(op)}
         self._bound |= {name for argument in own for name in names_supplied_by(argument)}
 
     def suppliers(self, captured: Iterable[SSAValue]) -> list[SSAValue]:

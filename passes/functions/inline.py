@@ -74,14 +74,14 @@ from xdsl.ir import Attribute, Block, Operation, OpResult, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from xrelay.dialects.relay.ops.annotation import RequireOp
-from xrelay.dialects.relay.structure.call import AnyCall, NamedCallOp, callee_name, instantiated, is_call, names_in
+from xrelay.dialects.relay.structure.call import AnyCall, NamedCallOp, callee_name, instantiate, is_call, names_in
 from xrelay.dialects.relay.structure.function import FnOp, InvokeOp
 from xrelay.dialects.relay.structure.scope import IfOp, LetOp
 from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp
 from xrelay.dialects.relay.structure.yields import yielded
 from xrelay.dialects.shared.attribute_names import COMPILER, INLINE, PRIMITIVE
 from xrelay.dialects.shared.locations import location_of
-from xrelay.dialects.shared.requirements import RequirementsAttr, made_extents, requirements_of
+from xrelay.dialects.shared.requirements import RequirementsAttr, new_extents, requirements_of
 from xrelay.errors import PassError, TypeInferenceError
 from xrelay.index_algebra.dims import Dim, symbol
 from xrelay.index_algebra.requirement import Requirement
@@ -406,7 +406,7 @@ class ClosureInliner:
 
 def _made_names(closure: FnOp, call: InvokeOp, names: DimNames) -> dict[str, Dim]:
     """A name for each extent that ops in `closure` introduce: that in the result of `call`, or a new one."""
-    made = dict.fromkeys(extent.name for op in walk_ops(closure) for extent in made_extents(op) if op is not closure)
+    made = dict.fromkeys(extent.name for op in walk_ops(closure) for extent in new_extents(op) if op is not closure)
     output = yielded(closure.body).type
     shown = [name for name in names_in([output]) if name in made]
     known = names.of_call(call, shown, output, call.result.type)
@@ -447,7 +447,7 @@ def _required_arguments(
     requirements = RequirementsAttr.of(_own_requirements(call))
     converted = list(arguments)
     for index, (argument, parameter) in enumerate(zip(arguments, parameters, strict=True)):
-        expected = instantiated(parameter.type, bindings)
+        expected = instantiate(parameter.type, bindings)
         if requirements is not None and argument.type != expected and isinstance(expected, TensorType):
             converted[index] = _required(argument, expected, call, requirements)
     return converted

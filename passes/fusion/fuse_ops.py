@@ -333,10 +333,10 @@ def _group_name(ops: Iterable[Operation]) -> str:
         for op in ops
         if kind_of(op) in (OpKind.OPERATOR, OpKind.BARRIER, OpKind.BINDING)
     ]
-    return abbreviated(operators if operators else ["tuple_get_item"])
+    return kernel_name(operators if operators else ["tuple_get_item"])
 
 
-def abbreviated(operators: Sequence[str]) -> str:
+def kernel_name(operators: Sequence[str]) -> str:
     """Returns `fused_a_b_c`; if that is too long, `fused_ax20_b`, or else `fused_a_b_and_17_more`."""
     name = "_".join(["fused", *operators])
     if len(name) <= MAX_LENGTH:

@@ -39,7 +39,7 @@ from xrelay.dialects.relay.structure.loop import LoopOp
 from xrelay.dialects.shared.attribute_names import FUSE_WITH
 from xrelay.dialects.shared.identity_memo import IdentityMemo
 from xrelay.dialects.shared.locations import format_location
-from xrelay.dialects.shared.requirements import made_extents
+from xrelay.dialects.shared.requirements import new_extents
 from xrelay.dialects.shared.types import shape_of
 from xrelay.index_algebra.dims import Shape
 from xrelay.passes.fusion.forward_graph import ForwardGraph, Use
@@ -177,7 +177,7 @@ class _GraphBuilder:
 
     def visit_makers(self) -> None:
         """Adds the unused ops that define extents in the types of nodes."""
-        left = [op for block in self.blocks for op in block.ops if op not in self.numbers and made_extents(op)]
+        left = [op for block in self.blocks for op in block.ops if op not in self.numbers and new_extents(op)]
         function = _function_around(left[0]) if left else None
         if function is None:
             return

@@ -58,7 +58,7 @@ from xrelay.dialects.relay.structure.yields import YieldOp, yielded
 from xrelay.dialects.shared.attribute_names import FORM, VALUE_NAME
 from xrelay.dialects.shared.locations import describe_location
 from xrelay.dialects.shared.op_making import copies
-from xrelay.dialects.shared.requirements import made_extents
+from xrelay.dialects.shared.requirements import new_extents
 from xrelay.dialects.shared.types import is_complete, tuple_type
 from xrelay.errors import ConstraintError, PassError
 from xrelay.passes.functions.inline import SEALED, inline_calls
@@ -201,12 +201,12 @@ class BackwardPass:
         """Propagates the gradient of the result of `op`; returns ops that replace it and are to be visited."""
         emit = GradientBuilder(job.block, op)
         if isinstance(op, LetOp):
-            job.adjoints[op.value].absorb(adjoint)
+            job.adjoints[op.value].accumulate(adjoint)
         elif isinstance(op, TupleGetItemOp):
-            job.adjoints[op.data].field(op.index.value.data).absorb(adjoint)
+            job.adjoints[op.data].field(op.index.value.data).accumulate(adjoint)
         elif isinstance(op, TupleOp):
             for index, field in adjoint.fields.items():
-                job.adjoints[op.fields[index]].absorb(field)
+                job.adjoints[op.fields[index]].accumulate(field)
         elif isinstance(op, IfOp):
             self._branch(job, op, emit)
         elif isinstance(op, RelayOp):
@@ -310,7 +310,7 @@ def _captured(op: IfOp, active: set[SSAValue]) -> list[SSAValue]:
     """Returns the captured values of `op` that depend on a parameter. Raises `PassError` if a branch makes extents."""
     inside = list(walk_ops(op))[1:]
     for inner in inside:
-        if made_extents(inner):
+        if new_extents(inner):
             raise not_differentiable(op, f"its branch has {inner.name}, whose extents depend on the data")
     own: set[SSAValue] = {result for inner in inside for result in inner.results}
     own.update(argument for inner in inside for region in inner.regions for argument in region.block.args)
@@ -353,7 +353,7 @@ class Adjoint:
         """Returns the adjoint of a field."""
         return self.fields.setdefault(index, Adjoint())
 
-    def absorb(self, other: Adjoint) -> None:
+    def accumulate(self, other: Adjoint) -> None:
         """Adds the adjoint of another value of the same type."""
         pending: list[tuple[Adjoint, Adjoint]] = [(self, other)]
         while pending:

@@ -11,7 +11,7 @@ from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.registry import relay_ops
 from xrelay.dialects.relay.structure.composite import CompositeOp, Expansion
-from xrelay.dialects.shared.op_lists import derived
+from xrelay.dialects.shared.op_lists import derived_kinds
 from xrelay.dialects.shared.types import is_complete
 from xrelay.passes.graph.rewriting import Emitter, rewrite
 from xrelay.target.strategy import is_implemented
@@ -54,7 +54,7 @@ def composites() -> tuple[type[CompositeOp], ...]:
 @lru_cache(maxsize=4)
 def _composites_among(ops: tuple[type[RelayOp], ...]) -> tuple[type[CompositeOp], ...]:
     """Returns the composite classes of `ops`. It is cached, because it takes longer than a walk of a small program."""
-    return tuple(derived(ops, CompositeOp))
+    return tuple(derived_kinds(ops, CompositeOp))
 
 
 def expand_composites(top: Operation, *wanted: Expansion) -> None:

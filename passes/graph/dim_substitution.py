@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from xdsl.ir import Attribute, Operation, SSAValue, TypeAttribute
 
-from xrelay.dialects.relay.structure.call import instantiated, names_in
+from xrelay.dialects.relay.structure.call import instantiate, names_in
 from xrelay.dialects.shared.attribute_names import REQUIRES
 from xrelay.dialects.shared.dims_attr import DimBindingsAttr
 from xrelay.dialects.shared.locations import location_of
@@ -77,7 +77,7 @@ class DimSubstitution:
     def _replaced(self, attribute: Attribute) -> Attribute:
         new = attribute
         if isinstance(attribute, TypeAttribute):
-            new = instantiated(attribute, self._bindings)
+            new = instantiate(attribute, self._bindings)
         elif isinstance(attribute, RequirementsAttr):
             requirements = [requirement.substitute(self._bindings) for requirement in attribute.data]
             new = RequirementsAttr(

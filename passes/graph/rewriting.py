@@ -18,7 +18,7 @@ from xrelay.dialects.relay.ops.annotation import RequireOp
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.dialects.shared.dtypes import numpy_dtype
-from xrelay.dialects.shared.requirements import RequirementsAttr, made_extents, record_requirements, requirements_of
+from xrelay.dialects.shared.requirements import RequirementsAttr, new_extents, record_requirements, requirements_of
 from xrelay.dialects.shared.types import element_type_of, shape_of
 from xrelay.errors import ConstraintError
 from xrelay.index_algebra.requirement import Requirement
@@ -145,7 +145,7 @@ def _is_dead(op: Operation) -> bool:
     for result in op.results:
         if result.first_use is not None:
             return False
-    return would_be_trivially_dead(op) and not made_extents(op)
+    return would_be_trivially_dead(op) and not new_extents(op)
 
 
 def constant_of(value: SSAValue) -> Array | None:

@@ -19,7 +19,7 @@ from xrelay.dialects.relay.structure.scope import outside_closures
 from xrelay.dialects.shared.attribute_names import PRIMITIVE
 from xrelay.dialects.shared.levels import level_of
 from xrelay.dialects.shared.op_lists import block_of
-from xrelay.dialects.shared.requirements import made_extents
+from xrelay.dialects.shared.requirements import new_extents
 from xrelay.passes.graph.dim_substitution import DimNamesOfOps
 from xrelay.passes.graph.effects import is_pure
 from xrelay.passes.infra.verify import walk_ops
@@ -67,7 +67,7 @@ class NameUses:
     def __init__(self, function: FuncOp):
         ops = list(walk_ops(function))
         names = DimNamesOfOps()
-        self._users: dict[str, dict[Operation, None]] = {extent.name: {} for op in ops for extent in made_extents(op)}
+        self._users: dict[str, dict[Operation, None]] = {extent.name: {} for op in ops for extent in new_extents(op)}
         for op in ops if self._users else ():
             for name in names.of(op):
                 if name in self._users:
@@ -78,7 +78,7 @@ class NameUses:
 
         In other blocks another op may introduce an extent of the same name, as copies of an op in several branches do.
         """
-        users = dict.fromkeys(user for extent in made_extents(op) for user in self._users.get(extent.name, ()))
+        users = dict.fromkeys(user for extent in new_extents(op) for user in self._users.get(extent.name, ()))
         scope = op.parent
         around = {user: enclosing_op(user, scope) for user in users}
         return [user for user, found in around.items() if found.parent is scope and found is not op]

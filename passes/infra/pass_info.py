@@ -9,7 +9,7 @@ from typing import cast
 from xrelay.errors import PassError, XRelayError, did_you_mean
 from xrelay.passes.catalogue.relay_names import ELSEWHERE, ROWS, canonical
 from xrelay.passes.infra.xrelay_pass import UNKNOWN, Numerics
-from xrelay.raised import also, raised
+from xrelay.raised import combine_classes, raised
 
 
 class PassArgumentError(PassError, ValueError):
@@ -101,8 +101,10 @@ def naming(error: Exception, name: str, *, doing: str = "", aliases: tuple[str, 
             error.message = f"[{name}] {doing + ': ' if doing else ''}{message}"
         return error
     if isinstance(error, RecursionError):
-        return also(PassError(f"[{name}] the program is nested too deeply", help="split the function"), error)
-    return also(PassError(f"[{name}] {doing + ' ' if doing else ''}{raised(error)}"), error)
+        return combine_classes(
+            PassError(f"[{name}] the program is nested too deeply", help="split the function"), error
+        )
+    return combine_classes(PassError(f"[{name}] {doing + ' ' if doing else ''}{raised(error)}"), error)
 
 
 _OTHER_NAMES: set[str] = set()

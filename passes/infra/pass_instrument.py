@@ -33,7 +33,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from xrelay.errors import PassError, XRelayError
 from xrelay.passes.infra.pass_info import PassInfo, PassTypeError, naming
-from xrelay.raised import also, raised
+from xrelay.raised import combine_classes, raised
 
 ClassT = TypeVar("ClassT")
 TraceFunction: TypeAlias = Callable[[ModuleOp, PassInfo, bool], None]
@@ -215,7 +215,7 @@ def _named(error: Exception, doing: str, mod: ModuleOp | None = None, info: Pass
     if info is not None:
         return naming(error, info.name, doing=doing)
     if not isinstance(error, XRelayError):
-        return also(PassError(f"{doing} {raised(error)}"), error)
+        return combine_classes(PassError(f"{doing} {raised(error)}"), error)
     error.message = f"{doing}: {error.message}"
     return error
 

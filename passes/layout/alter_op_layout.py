@@ -63,7 +63,7 @@ from xrelay.passes.infra.xrelay_pass import XRelayPass, reassociates
 from xrelay.passes.layout import cpu_layout_hooks as cpu_layout_hooks  # registers the hooks of the target "cpu"
 from xrelay.passes.layout.layout_hooks import LayoutHook, LayoutHooks, call_hook, hook_error, layout_hooks, rebuild_op
 from xrelay.passes.layout.layout_savings import save_transforms
-from xrelay.passes.layout.layout_versions import LayoutVersions, cropped, divisible, erase_unused
+from xrelay.passes.layout.layout_versions import LayoutVersions, crop, divisible, erase_unused
 from xrelay.passes.relay.canonicalize_ops import AddInsteadOfBiasAdd
 from xrelay.passes.relay.simplify_inference import SimplifyBatchNorm
 from xrelay.target.strategy import is_implemented
@@ -234,7 +234,7 @@ class _Alterer:
         self.replaced.append(op)
         value, layout, type = new.results[0], decision.result, op.results[0].type
         if decision.pads and isinstance(layout, Layout) and not divisible(type, layout):
-            value, layout = cropped(value, layout, shape_of(type)), None
+            value, layout = crop(value, layout, shape_of(type)), None
         self.versions.set(op.results[0], value, layout)
 
     def _through_tuple(self, op: TupleOp | TupleGetItemOp) -> bool:

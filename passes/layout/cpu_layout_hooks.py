@@ -136,7 +136,7 @@ def _decision(op: ConvOp, *texts: str, pads: bool = False) -> LayoutDecision | L
 
 
 @alters_layout(DenseOp, target="cpu")
-def dense_packed(op: DenseOp, available: Sequence[Layout | None], lanes: int) -> LayoutDecision | LayoutRefusal:
+def pack_dense(op: DenseOp, available: Sequence[Layout | None], lanes: int) -> LayoutDecision | LayoutRefusal:
     """Uses `nn.contrib_dense_pack`, so that one vector holds neighbouring results."""
     if not _is_weight(op.weight):
         return LayoutRefusal(COMPUTED)
@@ -144,7 +144,7 @@ def dense_packed(op: DenseOp, available: Sequence[Layout | None], lanes: int) ->
 
 
 @alters_layout(MatmulOp, target="cpu")
-def matmul_packed(op: MatmulOp, available: Sequence[Layout | None], lanes: int) -> LayoutDecision | LayoutRefusal:
+def pack_matmul(op: MatmulOp, available: Sequence[Layout | None], lanes: int) -> LayoutDecision | LayoutRefusal:
     """Decides as for a dense layer, but only for constants; schedules copy other matrices or read them in place."""
     flip_a, flip_b = op.transposed
     owner = op.tensor_b.owner

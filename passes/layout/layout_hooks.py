@@ -32,7 +32,7 @@ from xrelay.dialects.relay.layout.layout import Layout
 from xrelay.dialects.shared.locations import describe_location
 from xrelay.errors import PassError, did_you_mean
 from xrelay.plugins import load_plugins
-from xrelay.raised import also, raised
+from xrelay.raised import combine_classes, raised
 from xrelay.registrations import registering, registration_scope
 from xrelay.target.target import device_kind
 
@@ -100,7 +100,7 @@ def call_hook(
     try:
         answer = hook(op, available, lanes)
     except Exception as error:
-        raise also(hook_error(hook, op, raised(error)), error) from error
+        raise combine_classes(hook_error(hook, op, raised(error)), error) from error
     if answer is op:
         return LayoutRefusal("its hook keeps the layouts")
     if answer is None or isinstance(answer, LayoutRefusal):

@@ -156,7 +156,7 @@ def transform(value: SSAValue, source: Layout, target: Layout) -> SSAValue:
     return insert_after(LayoutTransformOp.typed([value], layouts), value)
 
 
-def cropped(value: SSAValue, layout: Layout, shape: Shape) -> SSAValue:
+def crop(value: SSAValue, layout: Layout, shape: Shape) -> SSAValue:
     """Returns `value`, whose last blocks in `layout` are filled up, in the original layout with its `shape`."""
     plain = transform(value, layout, layout.text)
     pairs = enumerate(zip(shape_of(plain.type), shape, strict=True))

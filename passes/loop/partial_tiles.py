@@ -112,7 +112,7 @@ def tiles_of_rest(
     before: list[Operation] = []
     first = compute(start.plus(ValueMap.identity([small.index]), few), before)
     before.append(within := arith.MinSIOp(first, compute(extent.plus(-few), before)))
-    _start_at(ValueMap.identity([within.result]), rows, few, _allocated(last))
+    _start_at(ValueMap.identity([within.result]), rows, few, _allocated_buffers(last))
     small.body.block.add_ops([*before, *last])
     tests: list[Operation] = []
     tests.append(test := CmpiOp(compute(extent, tests), compute(ValueMap.constant(few), tests), "slt"))
@@ -127,7 +127,7 @@ def _single_rows(
     name = names.loop(f"{name}_rows")
     around = ForOp(name, extent_value(function, extent.plus(start, -1), f"{name}_extent"), no_unroll=True)
     around.body.block.add_ops(ops)
-    _start_at(start.plus(ValueMap.identity([around.index])), rows, 1, _allocated(ops))
+    _start_at(start.plus(ValueMap.identity([around.index])), rows, 1, _allocated_buffers(ops))
     return around
 
 
@@ -157,12 +157,14 @@ def _are_apart(loop: ForOp, last: Sequence[Operation], rows: Rows) -> bool:
     It has if one index of each access is the index of the loop over the rows. No other access may use this index, nor
     that of `loop`, except through the variable of a block.
     """
-    indices = {loop.index: _allocated([loop])} | {row.loop.index: _allocated(last) for row in rows.values()}
+    indices = {loop.index: _allocated_buffers([loop])} | {
+        row.loop.index: _allocated_buffers(last) for row in rows.values()
+    }
     for index, own in indices.items():
         users = [use.operation for use in index.uses]
         if not all(isinstance(op, BlockOp) or (isinstance(op, LoadOp | StoreOp) and op.memref in own) for op in users):
             return False
-    own = _allocated(last)
+    own = _allocated_buffers(last)
     inside = [(block, row, op) for block, row in rows.items() for op in ops_in(block.body)]
     return all(_is_own_row(block, row, op, own) for block, row, op in inside)
 
@@ -184,7 +186,7 @@ def _may_repeat(function: FuncOp, last: Sequence[Operation]) -> bool:
 
     Nor do two blocks store to the same buffer, as the start and the terms of a sum do.
     """
-    own, blocks = _allocated(last), _blocks(last)
+    own, blocks = _allocated_buffers(last), _blocks(last)
     written = [buffer for block in blocks for buffer in block.writes if buffer not in own]
     shared = function.attributes.get(IN_PLACE)
     numbers = shared.get_values() if is_attribute(shared, DenseArrayBase[IntegerType]) else ()
@@ -193,7 +195,7 @@ def _may_repeat(function: FuncOp, last: Sequence[Operation]) -> bool:
     return len(set(written)) == len(written) and results.isdisjoint(loaded)
 
 
-def _allocated(ops: Iterable[Operation]) -> set[SSAValue]:
+def _allocated_buffers(ops: Iterable[Operation]) -> set[SSAValue]:
     return {op.memref for each in ops for op in ops_of(each, memref.AllocOp)}
 
 

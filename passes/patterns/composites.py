@@ -27,7 +27,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from xrelay.dialects.relay.structure.function import FnOp, InvokeOp
 from xrelay.dialects.relay.structure.yields import YieldOp
 from xrelay.dialects.shared.attribute_names import PARTITIONED_FROM
-from xrelay.dialects.shared.requirements import made_extents
+from xrelay.dialects.shared.requirements import new_extents
 from xrelay.errors import PassError, did_you_mean
 from xrelay.passes.graph.effects import is_pure
 from xrelay.passes.graph.remarks import Remarks
@@ -114,8 +114,8 @@ def _enclosing_ops(op: Operation) -> Iterable[Operation]:
 def _refusal(root: Operation, ops: Iterable[Operation], inputs: Iterable[SSAValue]) -> str | None:
     """Returns the reason why the ops cannot be outlined to a function called at `root`, or None."""
     for op in ops:
-        if made_extents(op):
-            return f"{op.name} binds the extent {made_extents(op)[0].name}, which is unknown outside of the function"
+        if new_extents(op):
+            return f"{op.name} binds the extent {new_extents(op)[0].name}, which is unknown outside of the function"
     blocks = {root.parent, *(op.parent for op in _enclosing_ops(root))}
     for value in inputs:
         place = value.owner if isinstance(value.owner, Block) else value.owner.parent

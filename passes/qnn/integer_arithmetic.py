@@ -24,7 +24,7 @@ from xrelay.dialects.relay.ops.tensor.unary import ClipOp
 from xrelay.dialects.relay.structure.tuples import TupleGetItemOp
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.dialects.shared.dtypes import numpy_dtype
-from xrelay.dialects.shared.op_lists import derived
+from xrelay.dialects.shared.op_lists import derived_kinds
 from xrelay.dialects.shared.types import shape_of
 from xrelay.passes.qnn.integer_rules import (
     IntegerWriter,
@@ -102,7 +102,7 @@ def _steps_of(params: QuantParameters, number: Array | np.float64) -> Array:
     return np.clip(np.round(number / scale.astype(np.float64)) + zero_point, limits.min, limits.max)
 
 
-FUNCTIONS = {op.PLAIN: op.relay_name() for op in derived(relay_ops().values(), QnnFunctionOp)}
+FUNCTIONS = {op.PLAIN: op.relay_name() for op in derived_kinds(relay_ops().values(), QnnFunctionOp)}
 """The functions that have a quantised operator: Relay's names of both."""
 
 
@@ -110,7 +110,7 @@ FUNCTIONS = {op.PLAIN: op.relay_name() for op in derived(relay_ops().values(), Q
 @integer_rule(*FUNCTIONS, result=Result.ROUNDED)
 def function(w: IntegerWriter) -> QuantizedValue:
     """The quantised operator. A softmax stays in floats unless an option names it, as in Relay."""
-    return _into_goal(w, FUNCTIONS[w.op.relay_name()])
+    return _call_with_result_params(w, FUNCTIONS[w.op.relay_name()])
 
 
 @integer_rule("nn.avg_pool2d", result=Result.ROUNDED)
@@ -120,7 +120,7 @@ def avg_pool2d(w: IntegerWriter) -> QuantizedValue:
     own, wanted = (known_array(params.scale) for params in (data.params, w.result_params()))
     if own is None or wanted is None or not (np.abs(own) <= np.abs(wanted)).all():
         return mean_pool(w)
-    return _into_goal(w, "qnn.avg_pool2d", layout=str(w.op_as(AvgPool2DOp).layouts[0]))
+    return _call_with_result_params(w, "qnn.avg_pool2d", layout=str(w.op_as(AvgPool2DOp).layouts[0]))
 
 
 @integer_rule("nn.avg_pool1d", "nn.avg_pool3d", result=Result.OWN)
@@ -128,7 +128,7 @@ def mean_pool(w: IntegerWriter) -> QuantizedValue:
     """The op itself on the distances, in 32 bits and finer steps."""
     data = w.single(0)
     require_headroom(REFINEMENT * math.prod(w.op_as(AvgPoolOp).sizes), data)
-    return _finer(w, data, w.again)
+    return _finer(w, data, w.rebuild_op)
 
 
 @integer_rule("nn.adaptive_avg_pool1d", "nn.adaptive_avg_pool2d", "nn.adaptive_avg_pool3d", result=Result.OWN)
@@ -144,7 +144,7 @@ def adaptive_mean_pool(w: IntegerWriter) -> QuantizedValue:
     require_headroom(
         REFINEMENT * math.prod(count for count, n, m in zip(counts, before, after, strict=True) if n != m), data
     )
-    return _finer(w, data, w.again)
+    return _finer(w, data, w.rebuild_op)
 
 
 @integer_rule("image.resize1d", "image.resize2d", "image.resize3d", "nn.upsampling", result=Result.UNCHANGED)
@@ -155,12 +155,12 @@ def resize(w: IntegerWriter) -> QuantizedValue:
         raise NoIntegerFormError("the fill value is not representable in the operand's scale")
     method = w.op.method if isinstance(w.op, ResizeOp) else w.op_as(Upsampling2DOp).method
     if method.data == "nearest_neighbor":
-        return replace(data, value=w.again(data.value))
+        return replace(data, value=w.rebuild_op(data.value))
     require_headroom(_OVERSHOOT * REFINEMENT, data)
-    return _finer(w, data, w.again)
+    return _finer(w, data, w.rebuild_op)
 
 
-def _into_goal(w: IntegerWriter, name: str, **attributes: str) -> Quantized:
+def _call_with_result_params(w: IntegerWriter, name: str, **attributes: str) -> Quantized:
     """Builds the operator `name`, whose operands are a tensor, its scale and zero point, and those of the result."""
     data, params = w.single(0), w.result_params()
     if data.params.dtype != params.dtype:
@@ -231,7 +231,7 @@ _ON_STEP = 1e-3
 def move(w: IntegerWriter) -> QuantizedValue:
     """The op itself."""
     data = w.single(0)
-    return replace(data, value=w.again(data.value))
+    return replace(data, value=w.rebuild_op(data.value))
 
 
 @integer_rule("copy", "annotation.stop_fusion", result=Result.UNCHANGED)
@@ -250,7 +250,7 @@ def choose(w: IntegerWriter) -> QuantizedValue:
     require_order(data)
     if 0 in shape_of(data.value.type):
         raise NoIntegerFormError("it does not select from tensors")
-    return replace(data, value=w.again(data.value))
+    return replace(data, value=w.rebuild_op(data.value))
 
 
 @integer_rule("topk", result=Result.UNCHANGED)
@@ -265,7 +265,7 @@ def choose_greatest(w: IntegerWriter) -> QuantizedValue:
 def transpose(w: IntegerWriter) -> QuantizedValue:
     """The op itself; scales along an axis follow the axis."""
     data = w.tensor(0)
-    value = w.again(data.value)
+    value = w.rebuild_op(data.value)
     if data.params.is_single:
         return replace(data, value=value)
     axis = w.op_as(TransposeOp).permutation(data.rank).index(data.params.axis)
@@ -276,7 +276,7 @@ def transpose(w: IntegerWriter) -> QuantizedValue:
 def split(w: IntegerWriter) -> QuantizedValue:
     """The op itself, and its fields."""
     data = w.single(0)
-    parts = w.again(data.value)
+    parts = w.rebuild_op(data.value)
     fields = parts.type.types if isinstance(parts.type, TupleType) else ()
     items = (w.insert(TupleGetItemOp.call(parts, index=index)).result for index in range(len(fields)))
     return tuple(replace(data, value=item) for item in items)
@@ -304,7 +304,7 @@ def pad(w: IntegerWriter) -> QuantizedValue:
     number = np.zeros(())
     if w.op_as(PadOp).pad_mode.data == "constant":
         number = step_of(w.op.operands[1], data.params)
-    return replace(data, value=w.again(data.value, w.constant(number.astype(data.dtype))))
+    return replace(data, value=w.rebuild_op(data.value, w.constant(number.astype(data.dtype))))
 
 
 def require_order(data: Quantized) -> None:

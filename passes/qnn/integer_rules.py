@@ -173,7 +173,7 @@ class IntegerWriter:
         given = kind.properties_from({**shared, **attributes})
         return self.insert(kind.typed(operands, given)).results[0]
 
-    def again(self, *operands: SSAValue) -> SSAValue:
+    def rebuild_op(self, *operands: SSAValue) -> SSAValue:
         """Appends the float op itself on integers, with its other operands unchanged; the result has their type."""
         rest = tuple(self.op.operands)[len(operands) :]
         properties = {key: value for key, value in self.op.properties.items() if key != "out_dtype"}

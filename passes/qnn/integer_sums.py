@@ -252,10 +252,10 @@ def concatenate(w: IntegerWriter) -> QuantizedValue:
         raise NoIntegerFormError("its parts are not quantised tensors with one scale each")
     first = parts[0].params
     if all(part.params.is_like(first) for part in parts):
-        return Quantized(w.again(w.tuple(part.value for part in parts)), first)
+        return Quantized(w.rebuild_op(w.tuple(part.value for part in parts)), first)
     params = w.result_params()
     if any(part.params.dtype != params.dtype for part in parts):
-        return Quantized(w.again(w.tuple(w.requantize(part, params) for part in parts)), params)
+        return Quantized(w.rebuild_op(w.tuple(w.requantize(part, params) for part in parts)), params)
     columns = ([part.value for part in parts], [p.params.scale for p in parts], [p.params.zero_point for p in parts])
     tuples = map(w.tuple, columns)
     return Quantized(w.like("qnn.concatenate", *tuples, params.scale, params.zero_point), params)
@@ -267,7 +267,7 @@ def concatenate(w: IntegerWriter) -> QuantizedValue:
 @integer_rule("nn.conv2d", "nn.conv2d_transpose", result=Result.OWN, data=2)
 def conv2d(w: IntegerWriter) -> QuantizedValue:
     """The quantised operator."""
-    data, weight, axis = _filtered(w)
+    data, weight, axis = _data_and_weight(w)
     value = w.like(f"qnn.{w.op.relay_name().removeprefix('nn.')}", data.value, weight.value, *_parameters(data, weight))
     return _product_of(w, value, data, weight, axis)
 
@@ -277,12 +277,12 @@ def conv2d(w: IntegerWriter) -> QuantizedValue:
 )  # fmt: skip
 def conv(w: IntegerWriter) -> QuantizedValue:
     """The op itself on distances from the zero points."""
-    data, weight, axis = _filtered(w)
+    data, weight, axis = _data_and_weight(w)
     value = w.like(w.op.relay_name(), w.distance(data), w.distance(weight))
     return _product_of(w, value, data, weight, axis)
 
 
-def _filtered(w: IntegerWriter) -> tuple[Quantized, Quantized, int]:
+def _data_and_weight(w: IntegerWriter) -> tuple[Quantized, Quantized, int]:
     """Returns data and weight, which may have a scale per filter, and the channel axis of the result."""
     data, weight, op = w.single(0), w.tensor(1), w.op_as(FilterOp)
     if not weight.params.is_single and weight.params.axis != axis_of_filters(op):

@@ -180,7 +180,7 @@ def calibrated_bounds(module: ModuleOp) -> dict[SSAValue, Bounds]:
         if attribute is None:
             continue
         if not isinstance(attribute, ArrayAttr) or len(attribute.data) != len(op.operands):
-            raise _damaged(op)
+            raise _invalid_bounds_error(op)
         for operand, entry in zip(op.operands, attribute.data, strict=True):
             if not isinstance(entry, UnitAttr):
                 found[operand] = _bounds(op, entry)
@@ -200,11 +200,11 @@ def _bounds(op: Operation, entry: Attribute) -> Bounds:
     if isa(entry, DenseArrayBase[Float64Type]):
         numbers = tuple(entry.get_values())
     if len(numbers) != 2 or not np.isfinite(numbers).all() or numbers[0] > numbers[1]:
-        raise _damaged(op)
+        raise _invalid_bounds_error(op)
     return Bounds(*numbers)
 
 
-def _damaged(op: Operation) -> PassError:
+def _invalid_bounds_error(op: Operation) -> PassError:
     return PassError(
         f"{NAME}: {CALIBRATED} of {op.name} is not two ascending numbers for each operand",
         location=describe_location(op),

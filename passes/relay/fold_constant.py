@@ -56,7 +56,7 @@ from xrelay.dialects.relay.structure.scope import IfOp, LetOp
 from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp
 from xrelay.dialects.relay.structure.weights import WeightAttr
 from xrelay.dialects.shared.dtypes import numpy_dtype
-from xrelay.dialects.shared.requirements import made_extents, requirements_of
+from xrelay.dialects.shared.requirements import new_extents, requirements_of
 from xrelay.dialects.shared.types import ClosureType, OptionalType, SequenceType, Value, is_static, shape_of, tuple_type
 from xrelay.errors import InterpreterError, XRelayError
 from xrelay.index_algebra.dims import Dim
@@ -71,7 +71,7 @@ from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
 from xrelay.passes.types.dim_names import single_name
 from xrelay.passes.types.type_solver import function_around
 from xrelay.passes.types.type_upkeep import update_signatures
-from xrelay.runtime.arena import aligned
+from xrelay.runtime.arena import align
 
 MAX_GROWTH = 1 << 20
 """The number of bytes by which a folded constant may be larger than its operands together."""
@@ -327,7 +327,7 @@ class _Folder:
 
 def _known_type(op: Operation, operands: Sequence[_NamedValue]) -> Attribute:
     """The result type of `op`; extents that depend on elements of small operands are inferred from their values."""
-    if not made_extents(op) or not isinstance(op, RelayOp):
+    if not new_extents(op) or not isinstance(op, RelayOp):
         return op.results[0].type
     try:
         return op.inference(op.operand_types, [_elements(operand.value) for operand in operands]).type
@@ -345,7 +345,7 @@ def _elements(value: Value) -> tuple[int, ...] | None:
 def _constant(value: Value, name: str, folded: Operation) -> ConstantOp:
     """The constant for an array that `folded` computes."""
     # Native code needs contiguous and aligned elements; a strided view is copied.
-    constant = ConstantOp.of(aligned(np.asarray(value)), name if name else "constant")
+    constant = ConstantOp.of(align(np.asarray(value)), name if name else "constant")
     constant.location = folded.location
     return constant
 
@@ -398,7 +398,7 @@ def bytes_of(type: Attribute) -> int:
 
 def _folded_extents(op: Operation, value: Value) -> Mapping[str, int] | None:
     """The named extents that `op` introduces, with their values in the result `value`; `None` if one has no value."""
-    made = {extent.name for extent in made_extents(op)}
+    made = {extent.name for extent in new_extents(op)}
     type = op.results[0].type
     types = type.types.data if isinstance(type, TupleType) else (type,)
     found: dict[str, int] = {}

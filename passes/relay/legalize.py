@@ -51,7 +51,7 @@ from xrelay.errors import PassError
 from xrelay.passes.graph.rewriting import Emitter, rewrite_once
 from xrelay.passes.infra.xrelay_pass import XRelayPass, reassociates
 from xrelay.plugins import load_plugins
-from xrelay.raised import also, raised
+from xrelay.raised import combine_classes, raised
 from xrelay.registrations import registering, registration_scope
 
 LegalizeHook: TypeAlias = Callable[..., object]
@@ -163,7 +163,7 @@ def apply_hook(hook: LegalizeHook, op: RelayOp, emit: Emitter) -> SSAValue | Non
     try:
         answer = hook(op, emit)
     except Exception as error:
-        raise also(_hook_error(hook, op, raised(error)), error) from error
+        raise combine_classes(_hook_error(hook, op, raised(error)), error) from error
     result = op.results[0]
     if answer is None or answer is result:
         return None

@@ -71,7 +71,7 @@ def path_above(value: SSAValue, *, any_value: bool, shared: bool = False) -> tup
     while isinstance(value, OpResult) and isinstance(value.op, BETWEEN):
         if not value.has_one_use() and (path or not shared):
             break
-        above = _above(value.op, any_value=any_value)
+        above = _operand_to_scale(value.op, any_value=any_value)
         if above is None:
             break
         path.append(value.op)
@@ -79,7 +79,7 @@ def path_above(value: SSAValue, *, any_value: bool, shared: bool = False) -> tup
     return path, value
 
 
-def _above(op: Step, *, any_value: bool) -> SSAValue | None:
+def _operand_to_scale(op: Step, *, any_value: bool) -> SSAValue | None:
     """The operand to which a factor of the result of `op` may move; `None` if it may not."""
     if isinstance(op, ReluOp | MaxPoolOp):
         return op.data

@@ -24,7 +24,7 @@ from xrelay.dialects.relay.ops.tensor.shape import (
     SqueezeOp,
 )
 from xrelay.dialects.relay.ops.tensor.transform import LayoutTransformOp, PadOp, TransposeOp
-from xrelay.dialects.shared.requirements import made_extents
+from xrelay.dialects.shared.requirements import new_extents
 from xrelay.dialects.shared.types import element_type_of, is_static, shape_of
 from xrelay.passes.graph.rewriting import Emitter, constant_of, plain_owner_of, static_shape
 
@@ -211,7 +211,7 @@ class UseStaticType(RewritePattern):
         if isinstance(op, CastLikeOp):
             emit.replace(emit.call(CastOp, op.data, dtype=element_type_of(result.type)))
             return
-        if not is_static(result.type) or made_extents(op):
+        if not is_static(result.type) or new_extents(op):
             return
         shape, dtype = static_shape(result), element_type_of(result.type)
         if isinstance(op, ReshapeLikeOp):

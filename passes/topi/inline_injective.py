@@ -14,7 +14,7 @@ from xdsl.ir.affine import AffineDimExpr
 from xrelay.dialects.shared.levels import level_of
 from xrelay.dialects.shared.locations import fuse_locations
 from xrelay.dialects.topi import CheckedIndexOp, ComputeOp, GuardOp, InBoundsOp, IndexOp, ReadOp, ScatterOp, YieldOp
-from xrelay.dialects.topi.index_map import IndexMap, Place, box_of, extent_of, stored
+from xrelay.dialects.topi.index_map import IndexMap, Place, extent_of, index_ranges, stored
 from xrelay.dialects.topi.index_space import BodyOp, compute_around
 from xrelay.dialects.topi.shapes import shape_of
 from xrelay.errors import DimensionError
@@ -316,7 +316,7 @@ def _rebase(op: Operation, at: Mapping[Place, IndexMap]) -> None:
 def _substituted(index: IndexMap, at: Mapping[Place, IndexMap]) -> IndexMap:
     index = index.substitute(at)
     space = Space(index.operands)
-    box = box_of(space)
+    box = index_ranges(space)
     return ValueMap.make([simplify(expr, box) for expr in index.exprs], space.values)
 
 

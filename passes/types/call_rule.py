@@ -23,7 +23,7 @@ from xdsl.dialects.func import CallOp, FuncOp
 from xdsl.ir import Attribute, BlockArgument, Operation
 from xdsl.rewriter import Rewriter
 
-from xrelay.dialects.relay.structure.call import AnyCall, NamedCallOp, callee_name, instantiated, names_in
+from xrelay.dialects.relay.structure.call import AnyCall, NamedCallOp, callee_name, instantiate, names_in
 from xrelay.dialects.relay.structure.function import InvokeOp
 from xrelay.dialects.shared.attribute_names import PRIMITIVE
 from xrelay.dialects.shared.dims_attr import DimBindingsAttr
@@ -59,7 +59,7 @@ def _relate(call: AnyCall, func: FuncOp, solver: TypeSolver) -> None:
     waits = not set(names_in(parameters)) <= names.bindings.keys() and solver.postpone(call, guesses=True)
     for argument, parameter in zip(call.arguments, parameters, strict=True):
         if not waits or set(names_in([parameter])) <= names.bindings.keys():
-            solver.refine(argument, _instantiated(parameter, names.bindings, argument, solver), call)
+            solver.refine(argument, _instantiate_parameter(parameter, names.bindings, argument, solver), call)
     if not waits:
         _infer_results(call, func, names.bindings, solver)
 
@@ -169,7 +169,9 @@ def _infer_parameters(call: AnyCall, func: FuncOp, solver: TypeSolver) -> None:
             solver.refine(parameter, with_dims(known, name), call)
 
 
-def _instantiated(parameter: Attribute, bindings: Mapping[str, Dim], argument: object, solver: TypeSolver) -> Attribute:
+def _instantiate_parameter(
+    parameter: Attribute, bindings: Mapping[str, Dim], argument: object, solver: TypeSolver
+) -> Attribute:
     """Returns the parameter type in the caller's names; unknown extents of the caller's parameters get new names."""
     type = with_dims(parameter, lambda dim: dim.substitute(bindings) if dim.names <= bindings.keys() else ANY)
     if isinstance(argument, BlockArgument) and any(isinstance(dim, AnyDim) for dim in dims_in(type)):
@@ -188,7 +190,7 @@ def _infer_results(call: AnyCall, func: FuncOp, bindings: Mapping[str, Dim], sol
             solver.refine(output, with_dims(solver.type_of(result), lambda _: ANY), call)
         type = solver.type_of(output)
         known |= _introduced_names(call, type, known | unknown, result.type, solver)
-        solver.refine(result, instantiated(type, known | unknown), call)
+        solver.refine(result, instantiate(type, known | unknown), call)
 
 
 def _introduced_names(
@@ -252,7 +254,7 @@ def invoke_bindings(op: InvokeOp, type: FunctionType, solver: TypeSolver) -> dic
     return {name: names.bindings[name] for name in own if name in names.bindings}
 
 
-def made_bindings(op: InvokeOp, type: FunctionType, solver: TypeSolver) -> dict[str, Dim]:
+def new_bindings(op: InvokeOp, type: FunctionType, solver: TypeSolver) -> dict[str, Dim]:
     """Returns the caller's names for the extents in the result that the closure's body introduces."""
     (output,) = type.outputs.data
     names, known = solver.names_around(op), set(names_in(type.inputs.data))
@@ -275,9 +277,9 @@ def _relate_instantiated(op: InvokeOp, type: FunctionType, arguments: Sequence[A
             inputs[index] = arguments[index]
     (output,) = type.outputs.data
     if is_complete(output):
-        made = made_bindings(op, type, solver)
+        made = new_bindings(op, type, solver)
         unknown = dict.fromkeys(open_names, ANY)
-        solver.refine(op.result, instantiated(output, bindings | made | unknown), op)
+        solver.refine(op.result, instantiate(output, bindings | made | unknown), op)
     else:
         output = with_dims(solver.type_of(op.result), lambda _: ANY)
     solver.refine(op.callee, FunctionType.from_lists(inputs, [output]), op)

@@ -11,7 +11,7 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from xrelay.dialects.relay.core.facts import MadeExtent
 from xrelay.dialects.relay.structure.call import names_in
-from xrelay.dialects.shared.requirements import NewExtent, made_extents
+from xrelay.dialects.shared.requirements import NewExtent, new_extents
 from xrelay.dialects.shared.types import dim_pairs, is_complete, joined_types, with_dims
 from xrelay.index_algebra.dims import ANY, AnyDim, Dim, DimExpr, Symbol, single_atom, symbol
 from xrelay.passes.graph.dim_substitution import dim_names_in
@@ -29,7 +29,7 @@ class DimNames:
         self._candidates: dict[str, Iterator[str]] = {}
         """Stem → the names that were not generated yet."""
         self._names: dict[Operation, dict[str, str]] = {}
-        self._makers = {extent.name: op for op in walk_ops(function) for extent in made_extents(op)}
+        self._makers = {extent.name: op for op in walk_ops(function) for extent in new_extents(op)}
         """Name → the op that introduces the extent."""
         signature = function.function_type
         self._undefined = set(names_in(signature.outputs)) - set(names_in(signature.inputs)) - self._makers.keys()
@@ -63,7 +63,7 @@ class DimNames:
         names = self._names.setdefault(op, {})
         written = {single_name(own): single_name(given) for own, given in dim_pairs(inferred, found)}
         if written.keys().isdisjoint(extent.placeholder for extent in extents):
-            written = {each.placeholder: own.name for each, own in zip(extents, made_extents(op), strict=False)}
+            written = {each.placeholder: own.name for each, own in zip(extents, new_extents(op), strict=False)}
         for extent in extents:
             if extent.placeholder not in names:
                 known = written.get(extent.placeholder)
@@ -122,7 +122,7 @@ class DimNames:
         names = self._names.setdefault(call, {})
         written = {single_name(inner): single_name(outer) for inner, outer in dim_pairs(output, found)}
         written |= {name: single_name(dim) for name, dim in bindings.items()}
-        own, recorded = sorted(made), [extent.name for extent in made_extents(call)]
+        own, recorded = sorted(made), [extent.name for extent in new_extents(call)]
         if len(own) == len(recorded):
             left = set(recorded) - set(written.values())
             written |= {
@@ -149,7 +149,7 @@ class DimNames:
         Returns None if the types differ in more than extents, or functions in more than names of their own.
         """
         names = self._names.setdefault(op, {})
-        made = {extent.name for extent in made_extents(op)} | set(names.values()) | self._undefined
+        made = {extent.name for extent in new_extents(op)} | set(names.values()) | self._undefined
         place = count()
 
         def join(dims: Sequence[Dim]) -> Dim:

@@ -42,7 +42,7 @@ from xdsl.ir import Attribute, BlockArgument, Operation, OpResult, SSAValue
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.shared.locations import location_of
 from xrelay.dialects.shared.op_lists import defined_values
-from xrelay.dialects.shared.requirements import made_extents, record_extents
+from xrelay.dialects.shared.requirements import new_extents, record_extents
 from xrelay.dialects.shared.types import dim_pairs, is_complete
 from xrelay.errors import TypeInferenceError
 from xrelay.index_algebra.dims import ANY, Dim, names_of, substitute
@@ -196,11 +196,11 @@ def replace_known_extents(ops: Iterable[Operation], solver: TypeSolver) -> bool:
     """
     found: dict[FuncOp, dict[str, Dim]] = {}
     for op in ops:
-        if not isinstance(op, RelayOp) or not made_extents(op):
+        if not isinstance(op, RelayOp) or not new_extents(op):
             continue
         settled = _known_extents(op, solver)
         if settled:
-            record_extents(op, [extent for extent in made_extents(op) if extent.name not in settled])
+            record_extents(op, [extent for extent in new_extents(op) if extent.name not in settled])
             found.setdefault(function_around(op), {}).update(settled)
     for function, values in found.items():
         DimSubstitution(values).apply([function])
@@ -255,7 +255,7 @@ def _known_extents(op: RelayOp, solver: TypeSolver) -> Mapping[str, Dim]:
         return {}
     inference = solver.inference(op, types)
     kept = {extent.name for extent in inference.bounds}
-    own = {extent.name for extent in made_extents(op)} - kept
+    own = {extent.name for extent in new_extents(op)} - kept
     return {
         name: dim
         for dim, written in dim_pairs(inference.type, op.results[0].type)

@@ -27,7 +27,7 @@ from xdsl.ir import Attribute, Block, Operation, OpResult
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.size_hints import size_hints
 from xrelay.dialects.relay.ops.annotation import RequireOp
-from xrelay.dialects.relay.structure.call import AnyCall, NamedCallOp, callee_name, instantiated, is_call, names_in
+from xrelay.dialects.relay.structure.call import AnyCall, NamedCallOp, callee_name, instantiate, is_call, names_in
 from xrelay.dialects.relay.structure.extents import ExtentsOp
 from xrelay.dialects.relay.structure.function import InvokeOp
 from xrelay.dialects.relay.structure.loop import LoopOp
@@ -41,7 +41,7 @@ from xrelay.index_algebra.dims import AnyDim, Dim, names_of, substitute
 from xrelay.index_algebra.requirement import AtLeast, Equal, Requirement
 from xrelay.index_algebra.shape_environment import ShapeEnvironment, Verdict
 from xrelay.passes.graph.calls import callees_first
-from xrelay.passes.types.call_rule import call_bindings, invoke_bindings, made_bindings, own_names, parameter_types
+from xrelay.passes.types.call_rule import call_bindings, invoke_bindings, new_bindings, own_names, parameter_types
 from xrelay.passes.types.dim_names import single_name
 from xrelay.passes.types.type_rules import extents_of_loop, requirements_of_end, requirements_of_loop
 from xrelay.passes.types.type_solver import FunctionResult, TypeSolver, function_around
@@ -272,9 +272,9 @@ def _requirements_of_call(
         AtLeast(dim, 0, constraint="C2", about=f"{name} of @{callee_name(call)}") for name, dim in bindings.items()
     ]
     for argument, parameter in zip(call.arguments, parameter_types(func, solver), strict=True):
-        requirements += _claims(solver.type_of(argument), instantiated(parameter, bindings), "argument")
+        requirements += _claims(solver.type_of(argument), instantiate(parameter, bindings), "argument")
     for index, result in enumerate(call.res):
-        output = instantiated(solver.type_of(FunctionResult(func, index)), bindings)
+        output = instantiate(solver.type_of(FunctionResult(func, index)), bindings)
         requirements += _claims(output, solver.type_of(result), "result")
     requirements += (_raised(requirement, bindings, call) for requirement in entry.requirements)
     given = solver.names_around(call).names_made_by(call)
@@ -298,8 +298,8 @@ def _requirements_of_invoke(op: InvokeOp, solver: TypeSolver) -> tuple[Sequence[
         AtLeast(dim, 0, constraint="C2", about=f"{name} of the closure") for name, dim in bindings.items()
     ]
     for argument, parameter in zip(op.arguments, type.inputs, strict=True):
-        requirements += _claims(solver.type_of(argument), instantiated(parameter, bindings), "argument")
-    output = instantiated(type.outputs.data[0], bindings | made_bindings(op, type, solver))
+        requirements += _claims(solver.type_of(argument), instantiate(parameter, bindings), "argument")
+    output = instantiate(type.outputs.data[0], bindings | new_bindings(op, type, solver))
     requirements += _claims(output, solver.type_of(op.result), "result")
     return solver.names_around(op).made_by(op), requirements
 

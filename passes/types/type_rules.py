@@ -20,7 +20,7 @@ from xrelay.dialects.relay.structure.loop import CONDITION, COUNT, LoopOp, most_
 from xrelay.dialects.relay.structure.scope import IfOp
 from xrelay.dialects.relay.structure.yields import yielded
 from xrelay.dialects.shared.locations import location_of
-from xrelay.dialects.shared.requirements import NewExtent, made_extents
+from xrelay.dialects.shared.requirements import NewExtent, new_extents
 from xrelay.dialects.shared.types import (
     IncompleteType,
     dim_pairs,
@@ -69,7 +69,7 @@ def _apply_rule(op: Operation, solver: TypeSolver) -> None:
     elif isinstance(op, InvokeOp):
         relate_invoke(op, solver)
     elif isinstance(op, FusedOp):
-        _fused(op, solver)
+        _relate_fused(op, solver)
 
 
 def _operator(op: RelayOp, solver: TypeSolver) -> None:
@@ -148,7 +148,7 @@ def _if(op: IfOp, solver: TypeSolver) -> None:
             )
     elif solver.postpone(op, guesses=True):
         # An extent that the op introduces is not that of a branch.
-        made = {extent.name for extent in made_extents(op)}
+        made = {extent.name for extent in new_extents(op)}
         known = with_dims(solver.type_of(op.result), lambda dim: dim if made.isdisjoint(dim.names) else ANY)
         for value in branches if is_complete(known) else ():
             if not is_complete(solver.type_of(value)):
@@ -173,7 +173,7 @@ def _closure(op: FnOp, solver: TypeSolver) -> None:
         solver.refine(body, type.outputs.data[0], op)
 
 
-def _fused(op: FusedOp, solver: TypeSolver) -> None:
+def _relate_fused(op: FusedOp, solver: TypeSolver) -> None:
     for parameter, argument in zip(op.body.block.args, op.arguments, strict=True):
         solver.relate(argument, parameter, op)
     solver.relate(yielded(op.body), op.result, op)

@@ -16,7 +16,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.rewriter import Rewriter
 
 from xrelay.dialects.relay.core.op_base import RelayOp
-from xrelay.dialects.relay.structure.call import AnyCall, NamedCallOp, callee_name, instantiated, is_call, names_in
+from xrelay.dialects.relay.structure.call import AnyCall, NamedCallOp, callee_name, instantiate, is_call, names_in
 from xrelay.dialects.shared.attribute_names import PRIMITIVE
 from xrelay.dialects.shared.op_lists import defined_values
 from xrelay.dialects.shared.types import is_complete
@@ -82,7 +82,7 @@ class TypeUpkeep:
             # Only inference of the whole module can bind new names of the callee.
             self.has_new_extents |= not names <= bindings.keys()
             for result, type_ in zip(call.results, outputs, strict=True):
-                own = instantiated(type_, {name: bindings.get(name, ANY) for name in names})
+                own = instantiate(type_, {name: bindings.get(name, ANY) for name in names})
                 if result.type != own:
                     _set_type(result, own)
                     changed[caller] = None

@@ -60,7 +60,7 @@ class XRelayBackendRep(BackendRep):
         given = inputs if is_mapping(inputs) else self._by_name(_in_order(inputs))
         left_out = set(self._inputs) - set(self.model.input_names)
         feeds = {name: value for name, value in given.items() if name not in left_out}
-        return self._tuple(*_as_declared(self._outputs, self.model, self.model.run(feeds, **kwargs)))
+        return self._tuple(*_declared_values(self._outputs, self.model, self.model.run(feeds, **kwargs)))
 
     def _by_name(self, inputs: Sequence[object]) -> dict[str, object]:
         """Returns positional inputs by name. Raises `InputError` if their number is wrong."""
@@ -164,7 +164,7 @@ def _is_valid(model: onnx.ModelProto) -> bool:
     return True
 
 
-def _as_declared(
+def _declared_values(
     outputs: Sequence[onnx.ValueInfoProto], model: CompiledModel, values: Sequence[Listed]
 ) -> list[Listed]:
     """Returns the values of the declared outputs, in order.

@@ -86,11 +86,11 @@ def _check_kinds() -> None:
 
 def _entries(group: str) -> tuple[EntryPoint, ...]:
     """Returns the extensions of a group, in an order that does not depend on the file system."""
-    return _announced()[group]
+    return _find_extensions()[group]
 
 
 @cache
-def _announced() -> dict[str, tuple[EntryPoint, ...]]:
+def _find_extensions() -> dict[str, tuple[EntryPoint, ...]]:
     """Returns the extensions of both groups. Cached, because it reads a file of every installed package."""
     known = entry_points()
     return {

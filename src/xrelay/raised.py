@@ -24,7 +24,7 @@ def raised(error: Exception) -> str:
     return f"raised {type(error).__name__}: {one_line(text)}"
 
 
-def also(found: E, error: Exception) -> E:
+def combine_classes(found: E, error: Exception) -> E:
     """Returns `found` as an instance of the class of `error` too, to be raised from `error`.
 
     The result has the arguments and attributes of `error`. Returns `found` itself if no such class can be made: the
@@ -46,7 +46,7 @@ def _instance(kind: type[E], error: Exception) -> E:
     bases = (given,) if issubclass(given, kind) else (kind,) if issubclass(kind, given) else (kind, given)
 
     def reduce(self: E) -> tuple[object, ...]:
-        return _again, (kind, error), vars(self)
+        return _rebuild, (kind, error), vars(self)
 
     members: dict[str, object] = {
         "__module__": kind.__module__,
@@ -66,6 +66,6 @@ def _instance(kind: type[E], error: Exception) -> E:
     return made
 
 
-def _again(kind: type[E], error: Exception) -> E:
+def _rebuild(kind: type[E], error: Exception) -> E:
     """Rebuilds such an error for copy and pickle, which then restore its attributes."""
-    return also(kind(""), error)
+    return combine_classes(kind(""), error)

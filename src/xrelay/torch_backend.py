@@ -121,7 +121,7 @@ def _make_constant(module: Any, node: Any, value: Any, name: str) -> None:
         node.replace_all_uses_with(module.graph.call_function(type(value), (value,)))
 
 
-def exported(module: Any, graph: Any, tensors: Sequence[Any], numbers: Sequence[int]) -> Any:
+def export_module(module: Any, graph: Any, tensors: Sequence[Any], numbers: Sequence[int]) -> Any:
     """Returns the program that PyTorch exports for a module. Raises `LoweringError` if it mutates its inputs."""
     nodes = [node for node in graph.graph.nodes if node.op == "placeholder"]
     shapes = [nodes[number].meta["example_value"].shape for number in numbers]
@@ -153,7 +153,7 @@ class Variant:
         """Compiles a graph. Raises the errors of PyTorch's exporter and `xrelay.compile`."""
         module, results = without_constants(graph, inputs, values)
         numbers = [number for number, each in enumerate(inputs) if each.is_tensor]
-        program = exported(module, graph, [values[number] for number in numbers], numbers)
+        program = export_module(module, graph, [values[number] for number in numbers], numbers)
         proto = torch.onnx.export(program, dynamo=True, verbose=False).model_proto
         model = compile(proto, **options)
         places = {value.name: number for value, number in zip(proto.graph.input, numbers, strict=True)}

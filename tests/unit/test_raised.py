@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from xrelay.errors import ConstraintError, InputError, PassError, TensorTypeError
-from xrelay.raised import also, raised
+from xrelay.raised import combine_classes, raised
 
 
 class Strange(Exception):
@@ -47,7 +47,7 @@ FOUND = [
 
 @pytest.mark.parametrize("error", FOUND, ids=lambda error: type(error).__name__)
 def test_it_is_caught_as_either_and_says_its_own_sentence(error: Exception) -> None:
-    found = also(PassError(f"[acme] {raised(error)}", help="mend it"), error)
+    found = combine_classes(PassError(f"[acme] {raised(error)}", help="mend it"), error)
     for kind in (PassError, type(error)):
         with pytest.raises(kind) as caught:
             raise found from error
@@ -63,23 +63,23 @@ def test_it_is_caught_as_either_and_says_its_own_sentence(error: Exception) -> N
 
 def test_it_travels_between_processes() -> None:
     error = KeyError("bias")
-    other = pickle.loads(pickle.dumps(also(PassError(f"[acme] {raised(error)}"), error)))
+    other = pickle.loads(pickle.dumps(combine_classes(PassError(f"[acme] {raised(error)}"), error)))
     assert isinstance(other, KeyError)
     assert isinstance(other, PassError)
     assert str(other) == "[acme] raised KeyError: 'bias'"
 
 
 def test_it_has_the_attributes_of_what_was_raised() -> None:
-    gone: Any = also(PassError("[acme] fails"), FileNotFoundError(2, "gone", "net.onnx"))
+    gone: Any = combine_classes(PassError("[acme] fails"), FileNotFoundError(2, "gone", "net.onnx"))
     assert (gone.errno, gone.strerror, gone.filename) == (2, "gone", "net.onnx")
-    strange: Any = also(PassError("[acme] fails"), Strange(7, "odd"))
+    strange: Any = combine_classes(PassError("[acme] fails"), Strange(7, "odd"))
     assert (strange.code, strange.reason, str(strange)) == (7, "odd", "[acme] fails")
 
 
 @pytest.mark.parametrize("error", [Titled("no"), ExceptionGroup("several", [ValueError("no")])])
 def test_a_class_that_has_its_own_message_stays_a_cause(error: Exception) -> None:
     found = PassError("[acme] fails")
-    assert also(found, error) is found
+    assert combine_classes(found, error) is found
 
 
 def test_a_class_that_has_no_subclasses_stays_a_cause() -> None:
@@ -88,4 +88,4 @@ def test_a_class_that_has_no_subclasses_stays_a_cause() -> None:
             raise TypeError("no subclasses")
 
     found = PassError("[acme] fails")
-    assert also(found, Final("no")) is found
+    assert combine_classes(found, Final("no")) is found

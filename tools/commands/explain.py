@@ -86,13 +86,13 @@ class ExplainCommand(Command):
             lines = version_lines(_lowered(args, Phase.SCF)) if is_versions else view_lines(_lowered(args, Phase.LOOP))
             sys.stdout.writelines(printable(line) + "\n" for line in lines)
             return 0
-        blocks = _explained(args)
+        blocks = _explain(args)
         chosen = None if args.op is None else _selected_ops(blocks, args)
         sys.stdout.writelines(line + "\n" for line in _written(args, blocks, chosen))
         return 0
 
 
-def _explained(args: Namespace) -> Sequence[ExplainedBlock]:
+def _explain(args: Namespace) -> Sequence[ExplainedBlock]:
     """Returns the fused blocks of the model's functions."""
     from xrelay.api.sources import load_source
     from xrelay.passes.fusion.explain import explain_fusion

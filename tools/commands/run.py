@@ -84,7 +84,7 @@ class RunCommand(Command):
                 raise UsageError(f"--{flag} needs the program, which a compiled model does not contain", help=help_)
         refuse_to_replace(args.model, args.save)
         module = _with_outputs(args) if args.output else None
-        inputs, outputs = _interpreted(args, module) if args.interpret else _native(args, module)
+        inputs, outputs = _interpret(args, module) if args.interpret else _native(args, module)
         for spec, array in outputs:
             sys.stdout.write(describe_output(spec, array) + "\n")
         sys.stdout.flush()  # the outputs precede the verdict, also if stdout and stderr are one file
@@ -131,16 +131,18 @@ def _native(args: Namespace, module: ModuleOp | None) -> tuple[Inputs, Outputs]:
 
 def _arrays(places: Sequence[tuple[str, str]], values: Sequence[Any]) -> Outputs:
     """Returns the arrays in the outputs of these names and dtypes, and the functions among them."""
-    from xrelay.runtime.lists import flattened
+    from xrelay.runtime.lists import flatten_arrays
 
     found: Outputs = []
     for (name, dtype), value in zip(places, values, strict=True):
         found += [(function_spec(name), value)] if callable(value) else []
-        found += [(TensorSpec(key, dtype, array.shape), array) for key, array in flattened([name], [value]).items()]
+        found += [
+            (TensorSpec(key, dtype, array.shape), array) for key, array in flatten_arrays([name], [value]).items()
+        ]
     return found
 
 
-def _interpreted(args: Namespace, module: ModuleOp | None) -> tuple[Inputs, Outputs]:
+def _interpret(args: Namespace, module: ModuleOp | None) -> tuple[Inputs, Outputs]:
     """Returns the inputs, and the outputs of the interpreter."""
     from xrelay.api.programs import input_specs, program_of
 

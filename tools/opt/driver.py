@@ -44,7 +44,7 @@ from xrelay.tools.opt.diagnostics import (
     split_chunks,
 )
 from xrelay.tools.opt.pass_flags import Plan, own_name, pass_instruments, plan_pipeline
-from xrelay.tools.opt.side_files import bring_weights, keep_weights
+from xrelay.tools.opt.side_files import keep_weights, load_weights
 
 _Error = TypeVar("_Error", bound=XRelayError)
 
@@ -195,7 +195,7 @@ class XRelayOptMain(xDSLOptMain):
             line_offset=chunk.line_offset,
             implicit_module=not self.args.no_implicit_module,
         )
-        self._warnings = bring_weights(module, chunk)
+        self._warnings = load_weights(module, chunk)
         return module
 
     def _emit(self, module: ModuleOp) -> str:

@@ -11,7 +11,7 @@ from xrelay.errors import ArtifactError, InputError
 from xrelay.tools.opt.diagnostics import Chunk, Diagnostic, warning_diagnostic
 
 
-def bring_weights(module: ModuleOp, chunk: Chunk) -> list[Diagnostic]:
+def load_weights(module: ModuleOp, chunk: Chunk) -> list[Diagnostic]:
     """Resolves the weights of a module that names a side file.
 
     If the file is missing, the module stays unresolved and a warning is returned: most passes do not read weights, and

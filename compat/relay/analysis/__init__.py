@@ -24,7 +24,7 @@ from xrelay.index_algebra.dims import Dim, product
 from xrelay.relay.copies import Scope
 from xrelay.relay.expr import Expr, Var
 from xrelay.relay.function import Function
-from xrelay.relay.graph import captured, post_order
+from xrelay.relay.graph import captured_values, post_order
 from xrelay.relay.module import MAIN, IRModule
 from xrelay.relay.nodes import (
     Call,
@@ -56,7 +56,7 @@ __all__ = [
     "all_dtypes",
     "all_vars",
     "bound_vars",
-    "captured",
+    "captured_values",
     "check_basic_block_normal_form",
     "check_constant",
     "count_layers",

@@ -26,7 +26,7 @@ from xrelay.dialects.relay.core.registry import get_relay_op
 from xrelay.dialects.shared.attribute_names import COMPILER, COMPILER_INLINE, COMPILER_PRIMITIVE, GLOBAL_SYMBOL
 from xrelay.dialects.shared.locations import describe_location
 from xrelay.errors import PassError, with_article
-from xrelay.raised import also, raised
+from xrelay.raised import combine_classes, raised
 from xrelay.registrations import registering
 
 DEFAULT: Final = "default"
@@ -74,7 +74,7 @@ def is_taken(op: RelayOp, target: str) -> bool:
     except Exception as error:
         name = getattr(hook, "__qualname__", type(hook).__name__)
         message = f"relay-annotate-target: {name} for {target!r} and {op.relay_name()} {raised(error)}"
-        raise also(PassError(message, location=describe_location(op)), error) from error
+        raise combine_classes(PassError(message, location=describe_location(op)), error) from error
 
 
 def optimizes(compiler: str) -> Callable[[HookT], HookT]:
@@ -108,7 +108,9 @@ def optimized(function: FuncOp, compiler: str) -> FuncOp:
     try:
         made = hook(ModuleOp([main]))
     except Exception as error:
-        raise also(PassError(f"relay-partition-graph: the optimizer of {compiler!r} {raised(error)}"), error) from error
+        raise combine_classes(
+            PassError(f"relay-partition-graph: the optimizer of {compiler!r} {raised(error)}"), error
+        ) from error
     new = _main_of(made, function, compiler)
     new.detach()
     new.attributes.update(function.attributes)

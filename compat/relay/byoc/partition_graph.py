@@ -60,7 +60,7 @@ from xrelay.dialects.relay.structure.tuples import TupleOp
 from xrelay.dialects.shared.attribute_names import COMPILER, COMPILER_INLINE, COMPILER_PRIMITIVE, FORM, GLOBAL_SYMBOL
 from xrelay.dialects.shared.locations import location_of
 from xrelay.dialects.shared.op_lists import block_of
-from xrelay.dialects.shared.requirements import made_extents
+from xrelay.dialects.shared.requirements import new_extents
 from xrelay.errors import PassError
 from xrelay.passes.graph.calls import functions_of
 from xrelay.passes.graph.replacements import Replacements, erase_op
@@ -323,7 +323,7 @@ class RegionOutliner:
 
     def _require_names_from_outside(self, names: list[str]) -> None:
         made = {
-            extent.name: op for member in self._region.members for op in walk_ops(member) for extent in made_extents(op)
+            extent.name: op for member in self._region.members for op in walk_ops(member) for extent in new_extents(op)
         }
         for name in names:
             if name in made:

@@ -28,7 +28,7 @@ from xrelay.passes.patterns.terms import (
 )
 from xrelay.relay.expr import Expr, Var, view
 from xrelay.relay.function import Function
-from xrelay.relay.graph import captured, detached
+from xrelay.relay.graph import captured_values, detach
 from xrelay.relay.nodes import Call, Constant, GlobalVar, If, Let, Op, Tuple, TupleGetItem, op_of
 from xrelay.relay.transform.expressions import InferredTypes
 from xrelay.relay.visitor import call_with
@@ -135,7 +135,7 @@ class ExprTerms:
                 if all(old == new for old, new in made.items()):
                     return node
                 values = {_expr(old).ssa_value: _expr(new).ssa_value for old, new in made.items()}
-                return view(detached(op_of(node).clone(values)).results[0])
+                return view(detach(op_of(node).clone(values)).results[0])
             case _:
                 return node
 
@@ -145,7 +145,7 @@ def _other_term(node: Expr) -> Term[ExprNode]:
     value = node.ssa_value
     if not isinstance(value, OpResult):
         return VarTerm(value.name_hint if value.name_hint is not None else "")
-    return OtherTerm(value.op.name.removeprefix("relay."), tuple(view(needed) for needed in captured(value.op)))
+    return OtherTerm(value.op.name.removeprefix("relay."), tuple(view(needed) for needed in captured_values(value.op)))
 
 
 def _expr(node: ExprNode) -> Expr:

@@ -41,7 +41,7 @@ from xrelay.passes.layout import cpu_layout_hooks as cpu_layout_hooks  # registe
 from xrelay.passes.layout.layout_hooks import alters_layout, forget_layout_hook, registered_layout_hook
 from xrelay.passes.qnn.integer_rules import Write, forget_integer_hook, registered_integer_hook, writes_integers
 from xrelay.passes.relay.legalize import forget_legalize_hook, legalizes, registered_legalize_hook
-from xrelay.raised import also, raised
+from xrelay.raised import combine_classes, raised
 from xrelay.registrations import note_caller, note_registration
 from xrelay.relay.byoc.hooks import forget_target_hook, registered_target_hook, takes
 from xrelay.relay.nodes import Attrs
@@ -102,7 +102,7 @@ def relation_of(function: Callable[[list[TypeView], Attrs | None], object]) -> R
             raise
         except Exception as error:
             message = f"the type relation {raised(error)}"
-            raise also(ConstraintError(facts.op_name, "C2", message), error) from error
+            raise combine_classes(ConstraintError(facts.op_name, "C2", message), error) from error
         type = plain_type(answer)
         facts.require(isinstance(type, Attribute), "C2", f"the type relation returned {answer!r}, which is not a type")
         return cast(Attribute, type)

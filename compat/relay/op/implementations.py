@@ -29,7 +29,7 @@ from xrelay.errors import InputError, LoweringError
 from xrelay.lowering.relay_to_topi import registry as strategies
 from xrelay.lowering.topi_to_loop.schedules.choose_family import register_family
 from xrelay.lowering.topi_to_loop.schedules.schedule_draft import ScheduleDraft
-from xrelay.raised import also, raised
+from xrelay.raised import combine_classes, raised
 from xrelay.registrations import note_caller, note_registration
 from xrelay.relay.nodes import Attrs
 from xrelay.relay.types import TypeView, type_view
@@ -145,7 +145,7 @@ def register_schedule(op_name: str, schedule: FSchedule | None = None, level: in
             if name not in _main_ops(draft):
                 return False
             schedule_draft(draft, lambda outs: function(None, list(outs), draft.target), name)
-            draft.because(f"registered for {name}")
+            draft.record_reason(f"registered for {name}")
             return True
 
         if level >= _SCHEDULE_LEVELS.get(name, 0):
@@ -220,7 +220,7 @@ def _build(
         chosen = choose(attrs, inputs, out_type)
         outs = chosen.compute(attrs, inputs, out_type)
     except Exception as error:
-        raise also(LoweringError(f"the compute of {name} {raised(error)}"), error) from error
+        raise combine_classes(LoweringError(f"the compute of {name} {raised(error)}"), error) from error
     tensors = [outs] if isinstance(outs, Tensor) else outs
     checked = _checked(tensors, emitter, name)
     values = dict(zip(inputs, operands, strict=True))
@@ -284,6 +284,6 @@ def _strategy_family(draft: ScheduleDraft) -> bool:
         schedule = _SCHEDULES.get(named.data) if isinstance(named, StringAttr) else None
         if isinstance(named, StringAttr) and schedule is not None:
             schedule_draft(draft, lambda outs, run=schedule: run(None, list(outs), draft.target), named.data)
-            draft.because(f"the strategy's, {named.data}")
+            draft.record_reason(f"the strategy's, {named.data}")
             return True
     return False

@@ -39,7 +39,7 @@ from xrelay.relay.operator_functions.composed import (
     sparse_fill_empty_rows,
 )
 from xrelay.relay.operator_functions.dynamic_arguments import apply_operator
-from xrelay.relay.operator_functions.fitted_operands import fitted
+from xrelay.relay.operator_functions.fitted_operands import convert_operands
 from xrelay.relay.operator_functions.quantized import requantize, simulated_dequantize, simulated_quantize
 from xrelay.relay.operator_functions.signatures import RELAY_SIGNATURES, SPARSE, number_of, pad, strided_slice
 
@@ -53,9 +53,9 @@ def op_function(name: str) -> OpFunction:
     Raises `UnknownOpError` if no operator has this name.
     """
     if name in COMPOSED_OPERATORS and name not in relay_ops():
-        return _guarded(f"relay.{name}", COMPOSED_OPERATORS[name])
+        return _guard(f"relay.{name}", COMPOSED_OPERATORS[name])
     op = get_relay_op(name)
-    return _guarded(op.name, _BY_HAND[op]) if op in _BY_HAND else _function_of(op)
+    return _guard(op.name, _BY_HAND[op]) if op in _BY_HAND else _function_of(op)
 
 
 class NoOperatorError(UnknownOpError, AttributeError):
@@ -197,7 +197,7 @@ COMPOSED_OPERATORS: dict[str, OpFunction] = {
 
 
 @cache
-def _guarded(name: str, function: OpFunction) -> OpFunction:
+def _guard(name: str, function: OpFunction) -> OpFunction:
     """Wraps `function` to raise `ConstraintError` if an argument has an unsupported kind."""
 
     @wraps(function)
@@ -242,7 +242,7 @@ def _function_of(op: type[RelayOp]) -> OpFunction:
             raise ConstraintError(op.name, "C0", f"argument {twice!r} is given twice")
         given = cast("dict[str, AttributeValue | Expr]", positional | named)
         attributes = {name: value if isinstance(value, Expr) else listed(value) for name, value in given.items()}
-        return apply_operator(op, fitted(op, operands, attributes), attributes)
+        return apply_operator(op, convert_operands(op, operands, attributes), attributes)
 
     apply.__name__ = op.relay_name().rpartition(".")[2]
     apply.__qualname__ = op.relay_name()

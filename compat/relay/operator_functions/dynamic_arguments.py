@@ -172,7 +172,7 @@ def known_attribute(value: AttributeValue | Expr) -> AttributeValue | Expr:
     return value.data.tolist() if isinstance(value, Constant) else value
 
 
-def _fixed(attributes: Attributes, besides: str = "") -> dict[str, AttributeValue]:
+def _static_attributes(attributes: Attributes, besides: str = "") -> dict[str, AttributeValue]:
     """Returns the attributes that are not expressions, without that called `besides`."""
     return {name: value for name, value in attributes.items() if name != besides and not isinstance(value, Expr)}
 
@@ -190,7 +190,7 @@ def _with_operand(op: type[RelayOp], name: str) -> Make:
     """Returns a function that calls `op` with the attribute `name` as its last operand."""
 
     def make(operands: tuple[ExprLike, ...], attributes: Attributes) -> Expr:
-        return call(op, *operands, _operand(attributes[name]), **_fixed(attributes, besides=name))
+        return call(op, *operands, _operand(attributes[name]), **_static_attributes(attributes, besides=name))
 
     return make
 
@@ -241,7 +241,7 @@ def _stop_of_size(begin: ExprLike, size: ExprLike) -> Expr:
 def _topk(operands: tuple[ExprLike, ...], attributes: Attributes) -> Expr:
     """Makes a top-k with k as the last operand. If k is below 1, it is the extent of the axis, as in Relay."""
     data, k = as_value(operands[0]), int64(_operand(attributes["k"]))
-    others = _fixed(attributes)
+    others = _static_attributes(attributes)
     axis = others.get("axis", -1)
     extents = call(ShapeOfOp, data, dtype="int64")
     whole = call(TakeOp, extents, int64(axis if isinstance(axis, int) else -1), mode="wrap")
@@ -259,7 +259,7 @@ def _resize(kind: type[ResizeOp]) -> Make:
     """Returns a function that makes a resize with integer sizes, no scales, and the given region as operands."""
 
     def make(operands: tuple[ExprLike, ...], attributes: Attributes) -> Expr:
-        fixed = _fixed(attributes)
+        fixed = _static_attributes(attributes)
         size, image = _operand(attributes["size"]), f"NC{kind.AXES}"
         if not isinstance(element_type_of(as_value(size).type), IntegerType):
             size = int64(size)
@@ -311,7 +311,7 @@ def _static_if_known(op: type[RelayOp], name: str, make: Make) -> Make:
         numbers = numbers_of(value.ssa_value) if isinstance(value, Expr) else None
         if numbers is None:
             return make(operands, attributes)
-        return call(op, *operands, **_fixed(attributes, besides=name), **{name: numbers})
+        return call(op, *operands, **_static_attributes(attributes, besides=name), **{name: numbers})
 
     return apply
 

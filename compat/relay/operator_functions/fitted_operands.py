@@ -134,7 +134,9 @@ def _for_each_filter(parameter: ExprLike, channels: int, multiplier: int) -> Exp
     return call(RepeatOp, parameter, repeats=multiplier, axis=0) if one_each else parameter
 
 
-def fitted(op: type[RelayOp], operands: Sequence[ExprLike], attributes: Mapping[str, object]) -> tuple[ExprLike, ...]:
+def convert_operands(
+    op: type[RelayOp], operands: Sequence[ExprLike], attributes: Mapping[str, object]
+) -> tuple[ExprLike, ...]:
     """Returns the operands converted for the operator.
 
     Operands of products get one type of integers or floats, filters one channel, and the values of `one_hot` its

@@ -100,8 +100,8 @@ def simulated_quantize(
     value, code, scale, zero_point = _typed_operands(data, out_dtype, output_scale, output_zero_point, axis)
     shifted = call(AddOp, call(RoundOp, call(DivideOp, value, scale)), zero_point)
     bounds = {name: np.iinfo(name) for name in ("int8", "uint8", "int32")}
-    least = _by_code(code, {name: bounds[name].min for name in bounds}, value)
-    greatest = _by_code(code, {name: bounds[name].max for name in bounds}, value)
+    least = _value_for_code(code, {name: bounds[name].min for name in bounds}, value)
+    greatest = _value_for_code(code, {name: bounds[name].max for name in bounds}, value)
     return _unless_disabled(code, call(MinimumOp, call(MaximumOp, shifted, least), greatest), value)
 
 
@@ -122,7 +122,7 @@ def _typed_operands(
 ) -> tuple[Expr, Expr, Expr, Expr]:
     """Returns the data, the code of the dtype, and scale and zero point that broadcast with the data."""
     value, code = _typed(data), _code(dtype)
-    return value, code, _along(value, _typed(scale), axis), _along(value, _typed(zero_point), axis)
+    return value, code, _broadcast_along(value, _typed(scale), axis), _broadcast_along(value, _typed(zero_point), axis)
 
 
 def _typed(value: ExprLike) -> Expr:
@@ -143,7 +143,7 @@ def _code(dtype: str | Expr) -> Expr:
     return const(CODES[dtype], "int32")
 
 
-def _along(data: Expr, parameter: Expr, axis: int) -> Expr:
+def _broadcast_along(data: Expr, parameter: Expr, axis: int) -> Expr:
     """Returns a scale or zero point in the data's element type, shaped to broadcast along `axis`."""
     converted = call(CastOp, parameter, dtype=str(data.dtype))
     trailing = len(data.shape) - 1 - axis_index(axis, len(data.shape))
@@ -151,7 +151,7 @@ def _along(data: Expr, parameter: Expr, axis: int) -> Expr:
     return call(ExpandDimsOp, converted, axis=1, num_newaxis=trailing) if is_vector and trailing else converted
 
 
-def _by_code(code: Expr, values: dict[str, int], data: Expr) -> Expr:
+def _value_for_code(code: Expr, values: dict[str, int], data: Expr) -> Expr:
     """Returns the value for `code`; that of `int32` for unknown codes."""
     numbers = {name: const(float(value), data.dtype) for name, value in values.items()}
     result = numbers["int32"]

@@ -64,7 +64,7 @@ def strided_slice(
         strides = None
     steps = (1,) if strides is None else strides
     if axes is None and are_numbers(begin) and are_numbers(end) and are_numbers(steps):
-        begin, end, strides = completed(tuple(begin), tuple(end), tuple(steps), -1 if by_size else FAR)
+        begin, end, strides = complete_slices(tuple(begin), tuple(end), tuple(steps), -1 if by_size else FAR)
     given = {"begin": begin, "end": end, "strides": strides, "slice_mode": slice_mode, "axes": axes}
     attributes = {name: value for name, value in given.items() if value is not None}
     return apply_operator(StridedSliceOp, (data,), cast("dict[str, AttributeValue | Expr]", attributes))
@@ -75,7 +75,7 @@ def are_numbers(value: object) -> TypeGuard[Sequence[int]]:
     return isinstance(value, list | tuple) and all(isinstance(each, int) for each in cast("Sequence[object]", value))
 
 
-def completed(
+def complete_slices(
     begin: tuple[int, ...], end: tuple[int, ...], strides: tuple[int, ...], last: int
 ) -> tuple[tuple[int, ...], ...]:
     """Returns the lists, filled up to equal length. `last` is the end that means the whole axis."""
@@ -281,7 +281,7 @@ def strided_set(
     strides = None if strides is None else _as_list(strides)
     if are_numbers(begin) and are_numbers(end) and (strides is None or are_numbers(strides)):
         steps = (1,) if strides is None else tuple(strides)
-        begin, end, strides = completed(tuple(begin), tuple(end), steps, FAR)
+        begin, end, strides = complete_slices(tuple(begin), tuple(end), steps, FAR)
     count = _length(begin)
     steps = [1] * (count if count is not None else 1) if strides is None else strides
     given = [each for each in (begin, end, steps) if not isinstance(each, list | tuple)]

@@ -41,7 +41,7 @@ from xrelay.passes.infra.source import full_context
 from xrelay.passes.infra.xrelay_pass import is_per_function, numerics_of
 from xrelay.passes.types.infer_type import infer_types
 from xrelay.passes.types.type_upkeep import has_incomplete_types
-from xrelay.relay.pass_api.passes import ModulePass, Pass, run_pass, skipped_functions_hidden
+from xrelay.relay.pass_api.passes import ModulePass, Pass, hide_skipped_functions, run_pass
 from xrelay.target.target import CPU, Target, device_kind
 
 PassFactory = Callable[[], Pass]
@@ -149,7 +149,7 @@ class NamedPass(ModulePass):
     def transform(self, mod: ModuleOp, ctx: PassContext) -> ModuleOp:
         """Applies the pass; first infers missing types, since Relay's modules are typed."""
         _ensure_types(mod, self._row)
-        with skipped_functions_hidden(mod) if is_per_function(self._pass_type) else nullcontext():
+        with hide_skipped_functions(mod) if is_per_function(self._pass_type) else nullcontext():
             self._apply(mod, ctx)
         return mod
 

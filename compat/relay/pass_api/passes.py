@@ -208,16 +208,14 @@ def is_skipped(function: FuncOp) -> bool:
 
 
 @contextmanager
-def skipped_functions_hidden(module: ModuleOp) -> Generator[None]:
+def hide_skipped_functions(module: ModuleOp) -> Generator[None]:
     """Turns the skipped functions of `module` into declarations for the duration of a `with` block."""
-    with bodies_hidden(
-        module, [op for op in functions_of(module).values() if is_skipped(op) and not op.is_declaration]
-    ):
+    with hide_bodies(module, [op for op in functions_of(module).values() if is_skipped(op) and not op.is_declaration]):
         yield
 
 
 @contextmanager
-def bodies_hidden(module: ModuleOp, functions: Sequence[FuncOp]) -> Generator[Callable[[ModuleOp], None]]:
+def hide_bodies(module: ModuleOp, functions: Sequence[FuncOp]) -> Generator[Callable[[ModuleOp], None]]:
     """Turns `functions` of `module` into declarations for the duration of a `with` block.
 
     The context value is a function that restores the bodies in another module, which was created from this one. It also
@@ -283,7 +281,7 @@ class ApplyPassToFunction(ModulePass):
             return mod
         hidden = [op for name, op in functions.items() if name not in chosen and not op.is_declaration]
         _set_visibility(mod, dict.fromkeys(chosen))
-        with bodies_hidden(mod, hidden) as restore:
+        with hide_bodies(mod, hidden) as restore:
             made = run_pass(self._inner, mod, ctx)
             restore(made)
         _set_visibility(made, chosen)

@@ -111,7 +111,7 @@ def partially_evaluate(module: ModuleOp, *, max_ops: int = MAX_OPS) -> None:
     for name in pending:
         if name not in bodies:
             bodies[name] = evaluator.run(functions[name])
-            pending += [callee for callee in _called(bodies[name]) if callee in functions]
+            pending += [callee for callee in _called_names(bodies[name]) if callee in functions]
     for name, body in bodies.items():
         function = functions[name]
         function.detach_region(function.body)
@@ -121,7 +121,7 @@ def partially_evaluate(module: ModuleOp, *, max_ops: int = MAX_OPS) -> None:
             to_basic_block_normal_form(function, pure_calls)
 
 
-def _called(body: Block) -> dict[str, None]:
+def _called_names(body: Block) -> dict[str, None]:
     """The names of the functions that a body calls."""
     return {callee_name(op): None for outer in body.ops for op in walk_ops(outer) if is_call(op)}
 

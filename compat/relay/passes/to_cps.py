@@ -65,7 +65,7 @@ from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp
 from xrelay.dialects.relay.structure.yields import YieldOp
 from xrelay.dialects.shared.attribute_names import COMPILER, FORM, PRIMITIVE, SKIP_OPTIMIZATION, VALUE_NAME
 from xrelay.dialects.shared.locations import location_of
-from xrelay.dialects.shared.requirements import made_extents
+from xrelay.dialects.shared.requirements import new_extents
 from xrelay.dialects.shared.types import tuple_type
 from xrelay.errors import PassError
 from xrelay.passes.graph.calls import functions_of
@@ -390,7 +390,7 @@ def _refuse(function: FuncOp) -> None:
         if isinstance(around, LoopOp) or around in looped:
             looped.add(op)
         calls = is_call(op) or isinstance(op, FnOp | InvokeOp)
-        if has_names and (calls or made_extents(op)):
+        if has_names and (calls or new_extents(op)):
             raise PassError(
                 "relay-to-cps: a call, closure or branch in a function with named dimensions",
                 location=location_of(op),

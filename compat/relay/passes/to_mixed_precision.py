@@ -77,7 +77,7 @@ from xrelay.passes.graph.scopes import graph_functions
 from xrelay.passes.infra.verify import walk_ops
 from xrelay.passes.infra.xrelay_pass import XRelayPass, quantises
 from xrelay.passes.types.type_upkeep import update_signatures
-from xrelay.raised import also, raised
+from xrelay.raised import combine_classes, raised
 from xrelay.registrations import registering
 
 NAME = "relay-to-mixed-precision"
@@ -389,7 +389,7 @@ def _precision_of(op: RelayOp, mixed: Attribute) -> Precision | None:
     try:
         answer = hook(op, mixed)
     except Exception as error:
-        raise also(_hook_error(hook, op, raised(error)), error) from error
+        raise combine_classes(_hook_error(hook, op, raised(error)), error) from error
     if not isinstance(answer, Precision):
         raise _hook_error(hook, op, f"returned {answer!r}, not a Precision")
     return answer

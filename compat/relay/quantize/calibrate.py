@@ -27,7 +27,7 @@ ANY_BOUNDS = Bounds(-1.0, 1.0)
 """The bounds of a tensor before they are known."""
 
 
-def calibrated(module: ModuleOp, choice: Choice, config: QConfig, dataset: object) -> ModuleOp:
+def calibrate_module(module: ModuleOp, choice: Choice, config: QConfig, dataset: object) -> ModuleOp:
     """Returns a copy of `module` whose ops have the bounds of tensors to quantise in `relay.calibrated`.
 
     `dataset` is an iterable of mappings from input names to arrays, which is iterated once. Only a histogram of each

@@ -20,7 +20,7 @@ from xrelay.relay.expr import Expr
 from xrelay.relay.module import IRModule
 from xrelay.relay.pass_api.named_passes import Sequential, create_pass, pass_maker
 from xrelay.relay.pass_api.passes import Pass
-from xrelay.relay.quantize.calibrate import ANY_BOUNDS, calibrated
+from xrelay.relay.quantize.calibrate import ANY_BOUNDS, calibrate_module
 from xrelay.relay.quantize.config import DISABLED, FULLY_INTEGRAL, GLOBAL_SCALE, QConfig, current_qconfig
 from xrelay.relay.quantize.partition_conversions import partition_conversions
 
@@ -50,7 +50,7 @@ def quantize(mod: ModuleOp | Expr, params: Mapping[str, object] | None = None, d
         report(possible.remarks.all)
         return _partitioned(module, config)
     if config.calibrate_mode != GLOBAL_SCALE:
-        simple = IRModule.of(calibrated(simple, choice, config, dataset))
+        simple = IRModule.of(calibrate_module(simple, choice, config, dataset))
     annotated = _annotate(choice, config)(simple)
     if config.do_simulation:
         return IRModule.of(annotated)

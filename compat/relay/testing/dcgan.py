@@ -33,15 +33,15 @@ def get_net(
     net = nn.relu(nn.dense(net, var("dense_weight"), units=4 * 4 * ngf * 8))
     net = reshape(net, newshape=(-1, ngf * 8, 4, 4) if layout == "NCHW" else (-1, 4, 4, ngf * 8))
     for name, channels in (("g2", ngf * 4), ("g3", ngf * 2), ("g4", ngf)):
-        net = _enlarged(net, channels, layout, name)
+        net = _upsample(net, channels, layout, name)
         axis = layout.index("C")
         net = layers.batch_norm_infer(net, epsilon=1e-5 + 1e-12, scale=False, axis=axis, name=f"{name}_batch_norm")
         net = nn.relu(net)
-    net = tanh(_enlarged(net, oshape[layout.index("C") - 1], layout, "g5"))
+    net = tanh(_upsample(net, oshape[layout.index("C") - 1], layout, "g5"))
     return layers.function_of(net)
 
 
-def _enlarged(data: Expr, channels: int, layout: str, name: str) -> Expr:
+def _upsample(data: Expr, channels: int, layout: str, name: str) -> Expr:
     """Returns a transposed convolution that doubles rows and columns."""
     return layers.conv2d_transpose(
         data,

@@ -22,7 +22,7 @@ from xrelay.relay.binding import bind
 from xrelay.relay.copies import copy_into
 from xrelay.relay.expr import Expr, ExprLike, as_value, block_for, view
 from xrelay.relay.function import Function
-from xrelay.relay.graph import detached, free_variables, post_order
+from xrelay.relay.graph import detach, free_variables, post_order
 from xrelay.relay.module import MAIN, IRModule, add_function, as_function
 from xrelay.relay.nodes import Call, Tuple, TupleGetItem, free_vars
 from xrelay.relay.pass_api.named_passes import create_pass
@@ -64,7 +64,7 @@ def infer_type_local(expr: ExprLike) -> TypeView:
     Raises `TypeInferenceError` if types contradict each other, or do not determine this one.
     """
     value = as_value(expr)
-    found = value.type if is_complete(value.type) else _inferred(value)[value]
+    found = value.type if is_complete(value.type) else _infer_types(value)[value]
     if not is_complete(found):
         raise TypeInferenceError(
             f"not enough is known to infer the type of {expr!r}", help="specify the types of its variables"
@@ -88,12 +88,12 @@ class InferredTypes:
         if value not in self._known:
             self._known[value] = value.type
             with suppress(XRelayError):
-                self._known.update(_inferred(value))
+                self._known.update(_infer_types(value))
         found = self._known[value]
         return found if is_complete(found) else None
 
 
-def _inferred(root: SSAValue) -> dict[SSAValue, Attribute]:
+def _infer_types(root: SSAValue) -> dict[SSAValue, Attribute]:
     """Infers the types of `root` and the values it needs, in a function of its free variables.
 
     Raises the errors of type inference.
@@ -102,7 +102,7 @@ def _inferred(root: SSAValue) -> dict[SSAValue, Attribute]:
     values = [*variables, *(result for op in post_order(root) for result in op.results)]
     block = block_for(variables)
     copies = copy_into(block, [*values, root], dict(zip(variables, block.args, strict=True)))
-    block.add_op(detached(ReturnOp(copies[-1])))
+    block.add_op(detach(ReturnOp(copies[-1])))
     type = FunctionType.from_lists(list(block.arg_types), [copies[-1].type])
     module = ModuleOp([FuncOp("inferred", type, Region(block))])
     infer_types(module)

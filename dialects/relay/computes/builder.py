@@ -21,7 +21,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from xrelay.dialects.relay.core.attribute_values import ints
 from xrelay.dialects.shared.dtypes import numpy_dtype
-from xrelay.dialects.shared.requirements import made_extents
+from xrelay.dialects.shared.requirements import new_extents
 from xrelay.dialects.shared.types import shape_of as shape_of_type
 from xrelay.dialects.topi.build import Body, IndexLike, Number, compute, variables
 from xrelay.dialects.topi.shapes import shape_of, tensor_type
@@ -139,7 +139,7 @@ class TopiBuilder:
 
     def require_no_new_extents(self) -> None:
         """Raises `LoweringError` if the op introduces an extent: its result cannot be allocated."""
-        if made := made_extents(self.op):
+        if made := new_extents(self.op):
             raise LoweringError(f"it introduces the extent {made[0].name}; run relay-name-extents first")
 
     # --- properties --------------------------------------------------------------------------------------------

@@ -12,9 +12,9 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.ir.affine import AffineExpr
 
 from xrelay.dialects.relay.computes.builder import TopiBuilder, element_of
-from xrelay.dialects.relay.computes.layouts import arranged
+from xrelay.dialects.relay.computes.layouts import arrange
 from xrelay.dialects.relay.computes.resize import is_inside
-from xrelay.dialects.relay.computes.scalars import clamped
+from xrelay.dialects.relay.computes.scalars import clamp
 from xrelay.dialects.topi.build import Body, IndexLike, variables
 from xrelay.dialects.topi.shapes import shape_of
 from xrelay.index_algebra.dims import Dim
@@ -67,7 +67,7 @@ class DeformedTaps:
 
     def _laid_out(self, batch: IndexLike, *at: IndexLike) -> list[IndexLike]:
         """Returns batch, channel, row and column indices in the order of the layout."""
-        return arranged((0, *self._image_axes), (batch, *at))
+        return arrange((0, *self._image_axes), (batch, *at))
 
     def _place(self, b: Body, axis: int, tap: AffineExpr) -> SSAValue:
         """Returns the coordinate of a tap along a spatial axis."""
@@ -142,10 +142,10 @@ class GridSamples:
             else:
                 place = b.divide(b.minus(b.times(moved, b.size(extent, real)), one), two)
             place = place if self._reach else b.add(math.RoundEvenOp(place))
-            place = clamped(b, place, b.constant(-FAR, real), b.constant(FAR, real))
+            place = clamp(b, place, b.constant(-FAR, real), b.constant(FAR, real))
             if self._padding == "border" and self._reach < 2:
                 inside = _is_between_edges(b, place, extent, aligned=self._aligned)
-                return b.select(inside, place, clamped(b, place, b.constant(0, real), b.size(extent - 1, real)))
+                return b.select(inside, place, clamp(b, place, b.constant(0, real), b.size(extent - 1, real)))
             return _mirrored(b, place, extent, aligned=self._aligned) if self._padding == "reflection" else place
 
         batch, _, *extents = shape_of(grid)

@@ -39,7 +39,7 @@ def in_layout(build: TopiBuilder, data: SSAValue, source: Layout, target: Layout
     return data if source == target else relayout(build, data, source, target)
 
 
-def arranged(axes: Sequence[int], indices: Sequence[IndexLike]) -> list[IndexLike]:
+def arrange(axes: Sequence[int], indices: Sequence[IndexLike]) -> list[IndexLike]:
     """Returns indices in the order of axes, where index k is that along axis `axes[k]`."""
     return [index for _, index in sorted(zip(axes, indices, strict=True), key=lambda pair: pair[0])]
 

@@ -61,7 +61,7 @@ def reshaped_indices(
     for targets, sources in matching_runs(target, source):
         linear = row_major(b, [at[axis] for axis in targets], [target[axis] for axis in targets])
         extents = [source[axis] for axis in sources]
-        indices.extend(_delinearized(b, linear, extents))
+        indices.extend(_delinearize(b, linear, extents))
     return indices
 
 
@@ -101,7 +101,7 @@ def _only_units_left(target: Sequence[Dim], i: int, source: Sequence[Dim], j: in
     return bool(rest) and (i == len(target) or j == len(source)) and all(extent == 1 for extent in rest)
 
 
-def _delinearized(b: Body, linear: AffineExpr, extents: Sequence[Dim]) -> list[IndexLike]:
+def _delinearize(b: Body, linear: AffineExpr, extents: Sequence[Dim]) -> list[IndexLike]:
     indices: list[IndexLike] = []
     for axis, extent in enumerate(extents):
         inner = product(extents[axis + 1 :])

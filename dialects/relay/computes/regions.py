@@ -11,8 +11,8 @@ from xdsl.ir.affine import AffineExpr
 
 from xrelay.dialects.relay.computes.builder import Body, IndexLike, TopiBuilder, element_of
 from xrelay.dialects.relay.computes.interpolation import taps_around
-from xrelay.dialects.relay.computes.layouts import arranged
-from xrelay.dialects.relay.computes.scalars import FAR, clamped
+from xrelay.dialects.relay.computes.layouts import arrange
+from xrelay.dialects.relay.computes.scalars import FAR, clamp
 from xrelay.dialects.topi.shapes import shape_of
 from xrelay.index_algebra.dims import Dim
 
@@ -38,7 +38,7 @@ class Regions:
     def _image(self, b: Body) -> SSAValue:
         number = b.convert(b.read(self.rois, b.spatial[0], 0), f64)
         # NaN is not a valid image index.
-        number = clamped(b, number, b.constant(-1, f64), b.constant(FAR, f64))
+        number = clamp(b, number, b.constant(-1, f64), b.constant(FAR, f64))
         return b.checked_index(b.convert(number, i64), shape_of(self.data)[0])
 
     def corner(self, b: Body, region: AffineExpr, number: int) -> SSAValue:
@@ -49,7 +49,7 @@ class Regions:
     def read(self, b: Body, region: AffineExpr, channel: IndexLike, row: IndexLike, column: IndexLike) -> SSAValue:
         """Reads an element of a region's image in the type of the sums."""
         at = b.read_index(self.images, region), channel, row, column
-        return b.convert(b.read(self.data, *arranged((0, *self.image_axes), at)), self.real)
+        return b.convert(b.read(self.data, *arrange((0, *self.image_axes), at)), self.real)
 
     def of_point(self, b: Body) -> tuple[AffineExpr, AffineExpr, AffineExpr, AffineExpr]:
         """Returns region, channel, row and column of the current point."""
@@ -155,7 +155,7 @@ class RoiAxis:
 
 def clipped(b: Body, place: SSAValue, extent: Dim) -> SSAValue:
     """Clamps a coordinate to the outermost elements."""
-    return clamped(b, place, b.constant(0, place.type), b.size(extent - 1, place.type))
+    return clamp(b, place, b.constant(0, place.type), b.size(extent - 1, place.type))
 
 
 class RoiSamples:

@@ -17,7 +17,7 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.ir.affine import AffineExpr
 
 from xrelay.dialects.relay.computes.builder import TopiBuilder, element_of
-from xrelay.dialects.relay.computes.scalars import FAR, clamped, rounded
+from xrelay.dialects.relay.computes.scalars import FAR, clamp, rounded
 from xrelay.dialects.relay.core.resampling import Resampling
 from xrelay.dialects.topi.build import Body, IndexLike, variables
 from xrelay.dialects.topi.shapes import shape_of
@@ -80,7 +80,7 @@ def _rounded(b: Body, value: SSAValue) -> SSAValue:
 def place_of(b: Body, at: AffineExpr, axis: AxisPlaces, rule: Resampling) -> SSAValue:
     """Returns the coordinate of the index `at` in f64, clamped to ±`FAR`; NaN becomes -`FAR`."""
     place = _place(b, b.number(at, f64), axis, rule.coordinates)
-    return clamped(b, place, b.constant(-FAR, f64), b.constant(FAR, f64))
+    return clamp(b, place, b.constant(-FAR, f64), b.constant(FAR, f64))
 
 
 def _place(b: Body, index: SSAValue, axis: AxisPlaces, coordinates: str) -> SSAValue:
@@ -169,10 +169,10 @@ def taps_of(build: TopiBuilder, at: AxisPlaces, rule: Resampling, real: Attribut
     def index(b: Body) -> SSAValue:
         number, place = b.spatial[0], b.read(places, b.spatial[1])
         if not rule.reach:
-            return b.index(_clipped(b, _as_i64(b, _nearest(b, place, rule.rounding)), at.extent))
+            return b.index(_clip(b, _as_i64(b, _nearest(b, place, rule.rounding)), at.extent))
         below = b.as_index(_as_i64(b, b.floor(place)))
         step = b.number(below + number - b.expr(half) + 1, i64)
-        return b.index(_clipped(b, step, at.extent))
+        return b.index(_clip(b, step, at.extent))
 
     indices = build.compute("resize_indices", table, IndexType(), index)
     if not rule.reach:
@@ -192,7 +192,7 @@ def _as_i64(b: Body, value: SSAValue) -> SSAValue:
     return b.convert(value, i64)
 
 
-def _clipped(b: Body, index: SSAValue, extent: Dim) -> IndexLike:
+def _clip(b: Body, index: SSAValue, extent: Dim) -> IndexLike:
     """Returns the index of the axis that is nearest to an i64."""
     zero, last = b.constant(0, i64), b.size(extent - 1, i64)
     return b.as_index(b.maximum(b.minimum(index, last), zero))
@@ -293,7 +293,7 @@ def resized(build: TopiBuilder, rule: Resampling, axes: dict[int, AxisPlaces]) -
         shape, taps = _kept_shape(build, data, axes), taps_of(build, at, rule, real)
         shape[axis] = taps.size
         data = _resized_axis(build, data, shape, axis, taps, real, target if last else real)
-    return data if changed else _converted(build, data, _kept_shape(build, data, axes), target)
+    return data if changed else _convert(build, data, _kept_shape(build, data, axes), target)
 
 
 def _bilinear(
@@ -306,7 +306,7 @@ def _bilinear(
     shape[columns] = taps[columns].size
     sources = [data, data]
     if columns == len(shape) - 1 and _grows(axes[rows]):
-        sources = [_gathered(build, data, shape, columns, taps[columns], number, real) for number in (0, 1)]
+        sources = [_gather(build, data, shape, columns, taps[columns], number, real) for number in (0, 1)]
     shape[rows] = taps[rows].size
 
     def term(b: Body, numbers: Sequence[int]) -> SSAValue:
@@ -337,7 +337,7 @@ def _grows(at: AxisPlaces) -> bool:
     return low is not None and low >= 0
 
 
-def _gathered(
+def _gather(
     build: TopiBuilder, data: SSAValue, shape: Sequence[Dim], axis: int, taps: Taps, number: int, real: Attribute
 ) -> SSAValue:
     """Returns the elements below (`number` 0) or above (1) the coordinates along the innermost axis.
@@ -364,7 +364,7 @@ def _weighed_in(element: Attribute) -> AnyFloat:
     return f32 if isinstance(element, AnyFloat) and not isinstance(element, Float64Type) else f64
 
 
-def _converted(build: TopiBuilder, data: SSAValue, shape: Sequence[Dim], target: Attribute) -> SSAValue:
+def _convert(build: TopiBuilder, data: SSAValue, shape: Sequence[Dim], target: Attribute) -> SSAValue:
     """Returns unchanged elements in the result's type."""
 
     def fill(b: Body) -> SSAValue:

@@ -25,7 +25,7 @@ def row_major(b: Body, indices: Sequence[AffineExpr], sizes: Sequence[Dim]) -> A
     return number
 
 
-def clamped(b: Body, value: SSAValue, low: SSAValue, high: SSAValue) -> SSAValue:
+def clamp(b: Body, value: SSAValue, low: SSAValue, high: SSAValue) -> SSAValue:
     """Clamps a float; NaN becomes the lower bound."""
     value = b.select(b.compare(value, "gt", low), value, low)
     return b.select(b.compare(value, "lt", high), value, high)

@@ -46,7 +46,7 @@ class Draw:
         if self._count % 4:
             is_whole = b.compare(number, "lt", whole)
             step = b.select(is_whole, step, 4 * whole)
-        return hashed(b, key[:4], [b.plus(word, step) for word in key[4:8]])
+        return hash_counter(b, key[:4], [b.plus(word, step) for word in key[4:8]])
 
     def word(self, b: Body, at: Sequence[AffineExpr]) -> SSAValue:
         """Returns the word at a point of the shape."""
@@ -77,7 +77,7 @@ def read_key(b: Body, key: SSAValue) -> list[SSAValue]:
     return [b.read(key, place) for place in range(WORDS)]
 
 
-def hashed(b: Body, key: Words, counter: Words) -> list[SSAValue]:
+def hash_counter(b: Body, key: Words, counter: Words) -> list[SSAValue]:
     """Returns the hash of the four words `counter` with `key`."""
     parity = b.constant(PARITY, WORD)
     for word in key:
@@ -105,7 +105,7 @@ def _mixed(b: Body, first: SSAValue, second: SSAValue, count: int) -> tuple[SSAV
 def split(b: Body, key: Words) -> tuple[list[SSAValue], list[SSAValue]]:
     """Returns the two keys of a split."""
     zero, next_place = b.constant(0, WORD), [b.constant(1 << 62, WORD), b.constant(0, WORD)]
-    new = hashed(b, key[:4], key[4:8])
+    new = hash_counter(b, key[:4], key[4:8])
     begun = [*new, zero, zero, zero, zero, *next_place]
     begun_right = [*new, b.constant(1 << 63, WORD), zero, zero, zero, *next_place]
     place = _shifted(b, key)
@@ -117,7 +117,7 @@ def split(b: Body, key: Words) -> tuple[list[SSAValue], list[SSAValue]]:
 def with_room(b: Body, key: Words, count: int) -> list[SSAValue]:
     """Returns the key if its counter has room for `count` words, else a derived key with a counter of 0."""
     zero, ones = b.constant(0, WORD), b.constant(ONES, WORD)
-    new = [*hashed(b, key[:4], [*key[4:6], ones, ones]), zero, zero, zero, zero, b.constant(1 << 63, WORD), zero]
+    new = [*hash_counter(b, key[:4], [*key[4:6], ones, ones]), zero, zero, zero, zero, b.constant(1 << 63, WORD), zero]
     stepped = [*key[:4], *_stepped(b, key), zero, zero, *_shifted(b, key)]
     has_room = b.add(CmpiOp(key[7], b.constant((ONES - count) & ONES, WORD), "ult"))
     return _either(b, has_room, key, _either(b, _is_full(b, key), new, stepped))

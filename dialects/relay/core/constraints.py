@@ -290,7 +290,7 @@ class Finite(Constraint):
 
     def sentence(self) -> str:
         """Returns the sentence for the documentation."""
-        names = joined(f"`{name}`" for name in self.properties)
+        names = join_words(f"`{name}`" for name in self.properties)
         return f"{names} {'are' if len(self.properties) > 1 else 'is'} finite"
 
     def check(self, constraint: str, facts: Facts, properties: Properties) -> None:
@@ -315,7 +315,7 @@ class OneOf(Constraint):
 
     def sentence(self) -> str:
         """Returns the sentence for the documentation."""
-        words = joined((f'"{word}"' for word in self.words), "or")
+        words = join_words((f'"{word}"' for word in self.words), "or")
         return f"`{self.property}` is {words}"
 
     def check(self, constraint: str, facts: Facts, properties: Properties) -> None:
@@ -351,7 +351,7 @@ def element_of(type: Attribute) -> Attribute:
     return type.element_type if isinstance(type, TensorType) else f32
 
 
-def documented(doc: str, constraints: Constraints) -> str:
+def document_constraints(doc: str, constraints: Constraints) -> str:
     """Adds the sentences of declared constraints to an op's docstring, in order of ids."""
     if not constraints:
         return doc
@@ -403,14 +403,16 @@ class ElementsIn(Constraint):
 
     def sentence(self) -> str:
         """Returns the sentence for the documentation."""
-        return f"the element type of {_operands(self.operands)} is {joined(self.types, 'or')}"
+        return f"the element type of {_operands(self.operands)} is {join_words(self.types, 'or')}"
 
     def check(self, constraint: str, facts: Facts, properties: Properties) -> None:
         """Checks each element type."""
         for index in self.operands:
             element = facts.element(index)
             if element not in self.types:
-                message = f"the element type of operand #{index} must be {joined(self.types, 'or')}, found {element}"
+                message = (
+                    f"the element type of operand #{index} must be {join_words(self.types, 'or')}, found {element}"
+                )
                 facts.require(False, constraint, message, help="cast it first")
 
     def broken(self, types: Sequence[Attribute], properties: Properties) -> Use:
@@ -430,13 +432,13 @@ class TypeIn(Constraint):
 
     def sentence(self) -> str:
         """Returns the sentence for the documentation."""
-        return f"`{self.property}`, if present, is {joined(self.types, 'or')}"
+        return f"`{self.property}`, if present, is {join_words(self.types, 'or')}"
 
     def check(self, constraint: str, facts: Facts, properties: Properties) -> None:
         """Checks the property."""
         value = properties.get(self.property)
         if value is not None and value not in self.types:
-            facts.require(False, constraint, f"{self.property} must be {joined(self.types, 'or')}, found {value}")
+            facts.require(False, constraint, f"{self.property} must be {join_words(self.types, 'or')}, found {value}")
 
     def broken(self, types: Sequence[Attribute], properties: Properties) -> Use:
         """Sets the property to the boolean type."""
@@ -490,10 +492,10 @@ def scales_and_zero_points(scales: Sequence[int], zero_points: Sequence[int]) ->
 
 
 def _operands(operands: Sequence[int]) -> str:
-    return f"operand{'s' if len(operands) > 1 else ''} {joined(f'#{index}' for index in operands)}"
+    return f"operand{'s' if len(operands) > 1 else ''} {join_words(f'#{index}' for index in operands)}"
 
 
-def joined(words: Iterable[object], conjunction: str = "and") -> str:
+def join_words(words: Iterable[object], conjunction: str = "and") -> str:
     """Returns the words as an enumeration: `a, b and c`."""
     *others, last = map(str, words)
     return f"{', '.join(others)} {conjunction} {last}" if others else last

@@ -42,7 +42,7 @@ def compared_elements(facts: Facts, combine: Combine) -> Elements | None:
 def chosen_elements(facts: Facts) -> Elements | None:
     """Returns the elements of two scalars or vectors, or of tensors of one shape, selected by the first operand."""
     found = _matched(facts)
-    return None if found is None else tuple(chosen(*each) for each in found)
+    return None if found is None else tuple(select_element(*each) for each in found)
 
 
 def _matched(facts: Facts) -> Sequence[tuple[Dim, ...]] | None:
@@ -133,7 +133,7 @@ def equality(lhs: Dim, rhs: Dim) -> Dim:
 
 def inequality(lhs: Dim, rhs: Dim) -> Dim:
     """Returns 0 if two elements are certainly equal, 1 if they certainly differ, else Any."""
-    return _denied(equality(lhs, rhs))
+    return _negate(equality(lhs, rhs))
 
 
 def less(lhs: Dim, rhs: Dim) -> Dim:
@@ -143,7 +143,7 @@ def less(lhs: Dim, rhs: Dim) -> Dim:
 
 def less_equal(lhs: Dim, rhs: Dim) -> Dim:
     """Returns 1 if the first element is certainly at most the second, 0 if it certainly is greater, else Any."""
-    return _denied(less(rhs, lhs))
+    return _negate(less(rhs, lhs))
 
 
 def greater(lhs: Dim, rhs: Dim) -> Dim:
@@ -153,15 +153,15 @@ def greater(lhs: Dim, rhs: Dim) -> Dim:
 
 def greater_equal(lhs: Dim, rhs: Dim) -> Dim:
     """Returns 1 if the first element is certainly at least the second, 0 if it certainly is less, else Any."""
-    return _denied(less(lhs, rhs))
+    return _negate(less(lhs, rhs))
 
 
-def _denied(truth: Dim) -> Dim:
+def _negate(truth: Dim) -> Dim:
     """Returns the negated truth value, or Any."""
     return 1 - truth
 
 
-def chosen(condition: Dim, lhs: Dim, rhs: Dim) -> Dim:
+def select_element(condition: Dim, lhs: Dim, rhs: Dim) -> Dim:
     """Returns the element that a truth value selects."""
     if isinstance(condition, int):
         return lhs if condition else rhs

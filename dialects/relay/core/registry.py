@@ -7,7 +7,7 @@ from typing import TypeVar
 from xdsl.ir import Operation
 from xdsl.irdl import irdl_op_definition
 
-from xrelay.dialects.relay.core.constraints import documented
+from xrelay.dialects.relay.core.constraints import document_constraints
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.errors import XRelayError, did_you_mean
 from xrelay.plugins import load_plugins
@@ -39,7 +39,7 @@ def register_relay_op(op: RelayOpT) -> RelayOpT:
     """
     if "get_irdl_definition" not in vars(op):
         op = irdl_op_definition(op)
-    op.__doc__ = documented(op.__doc__ or "", op.CONSTRAINTS)
+    op.__doc__ = document_constraints(op.__doc__ or "", op.CONSTRAINTS)
     name = op.relay_name()
     if _OPS.setdefault(name, op) is not op:
         raise UnknownOpError(f"two classes register relay op {name!r}: {_OPS[name].__qualname__}, {op.__qualname__}")

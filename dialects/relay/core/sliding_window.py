@@ -30,7 +30,7 @@ from xrelay.dialects.relay.core.constraints import (
     SameElements,
     Use,
     element_of,
-    joined,
+    join_words,
     numbers,
 )
 from xrelay.dialects.relay.core.facts import ConstraintSource, Facts
@@ -89,7 +89,7 @@ class Numbers(Constraint):
 
     def sentence(self) -> str:
         """Returns the sentence for the documentation."""
-        names = joined(f"`{name}`" for name in self.properties)
+        names = join_words(f"`{name}`" for name in self.properties)
         return f"{names} {'are' if len(self.properties) > 1 else 'is'} {self._requirement_text()}"
 
     def check(self, constraint: str, facts: Facts, properties: Properties) -> None:
@@ -109,7 +109,7 @@ class Numbers(Constraint):
         counts = sorted(set(self.counts))
         in_words = self.positive or len(counts) == 1
         sign = "positive" if self.positive else "non-negative"
-        count = joined((_WORDS[count] if in_words else count for count in counts), "or")
+        count = join_words((_WORDS[count] if in_words else count for count in counts), "or")
         return f"{count} {sign} number{'' if counts == [1] else 's'}"
 
 
@@ -129,10 +129,11 @@ class Layouts(Constraint):
         for name, axes in self.layouts:
             by_axes.setdefault(", ".join(axes), []).append(f"`{name}`")
         stated = [
-            f"{joined(names)} {'have' if len(names) > 1 else 'has'} the axes {axes}" for axes, names in by_axes.items()
+            f"{join_words(names)} {'have' if len(names) > 1 else 'has'} the axes {axes}"
+            for axes, names in by_axes.items()
         ]
         if self.whole:
-            stated.append(f"{joined(self.whole)} {'have' if len(self.whole) > 1 else 'has'} no blocks")
+            stated.append(f"{join_words(self.whole)} {'have' if len(self.whole) > 1 else 'has'} no blocks")
         return "; ".join(stated)
 
     def check(self, constraint: str, facts: Facts, properties: Properties) -> None:

@@ -18,7 +18,7 @@ def gradient_by_numbers(op: RelayOp, of: SSAValue, build: GradientBuilder) -> Gr
     """Returns the gradient of the data, the first operand of `op`; None for the others, which control the movement."""
     data, *others = op.operands
     numbers = build.op(op.relay_name(), numbered(data, build), *others, **op.properties)
-    return [collected(numbers, of, data, build), *[None] * len(others)]
+    return [sum_by_number(numbers, of, data, build), *[None] * len(others)]
 
 
 def numbered(value: SSAValue, emit: GradientBuilder) -> SSAValue:
@@ -32,7 +32,7 @@ def no_numbers(value: SSAValue, emit: GradientBuilder) -> SSAValue:
     return emit.op("cast", emit.zeros_like(value), dtype=i64)
 
 
-def collected(numbers: SSAValue, gradient: SSAValue, value: SSAValue, emit: GradientBuilder) -> SSAValue:
+def sum_by_number(numbers: SSAValue, gradient: SSAValue, value: SSAValue, emit: GradientBuilder) -> SSAValue:
     """Returns for each element of `value` the sum of the gradient over the elements with its number."""
     zeros = _flat(emit.cast_like(emit.zeros_like(value), gradient), emit)
     # Elements without a source are added to an extra element, which is dropped.

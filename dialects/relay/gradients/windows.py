@@ -70,13 +70,13 @@ class ConvolutionBuilder:
             weight[0],
             output_padding=[_after_last_window(axis, extents[letter]) for letter, axis in axes],
             data_layout=str(grad[1]),
-            kernel_layout=str(exchanged(weight[1])),
+            kernel_layout=str(exchange_channels(weight[1])),
             out_layout=str(layout),
         )
         return found if build.shape(found) == build.shape(value) else build.op("slice_like", found, value)
 
 
-def exchanged(layout: Layout) -> Layout:
+def exchange_channels(layout: Layout) -> Layout:
     """Returns the layout of the same weight with the channels of data and result exchanged."""
     return Layout.parse(str(layout).translate(str.maketrans("OIoi", "IOio")))
 

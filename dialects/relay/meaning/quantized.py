@@ -8,7 +8,7 @@ from xrelay.dialects.relay.meaning.fixed_point import divided, saturated
 from xrelay.dialects.relay.structure.weights import Array
 
 
-def along(parameter: Array, data: Array, axis: int) -> Array:
+def broadcast_along(parameter: Array, data: Array, axis: int) -> Array:
     """Reshapes a number, or a vector along an axis of the data, so that it broadcasts."""
     if parameter.size == 1:
         return parameter.reshape(())
@@ -30,7 +30,7 @@ def ratio(scale: Array, output_scale: Array, times: float = 1.0) -> Array:
     return np.asarray(scale.astype(np.float64) * times / output_scale.reshape(()).astype(np.float64))
 
 
-def scaled(distances: Array, factor: Array, *, away: bool = False) -> Array:
+def scale_distances(distances: Array, factor: Array, *, away: bool = False) -> Array:
     """Multiplies differences by a ratio with a significand rounded to 31 bits; rounds to 64-bit integers."""
     finite = np.isfinite(factor)
     significand, exponent = np.frexp(np.where(finite, np.abs(factor), 1.0))
@@ -51,13 +51,15 @@ def scaled_in_floats(distances: Array, factor: Array, dtype: np.dtype, *, away: 
     return np.floor(product) + (product - np.floor(product) >= 0.5)
 
 
-def shifted(whole: Array, zero_point: Array, dtype: np.dtype) -> Array:
+def add_zero_point(whole: Array, zero_point: Array, dtype: np.dtype) -> Array:
     """Adds a zero point to whole numbers and saturates; NaN counts as 0."""
     exact = np.where(np.isnan(whole), 0, whole).astype(np.float64) if whole.dtype.kind == "f" else whole
     limits = np.iinfo(dtype)
     return saturated(exact + np.clip(zero_point, limits.min, limits.max), dtype)
 
 
-def requantized(distances: Array, scale: Array, output_scale: Array, zero_point: Array, dtype: np.dtype) -> Array:
+def requantize(distances: Array, scale: Array, output_scale: Array, zero_point: Array, dtype: np.dtype) -> Array:
     """Rounds differences times the quotient of two single scales, and adds a single zero point."""
-    return shifted(scaled(distances, ratio(scale.reshape(()), output_scale)), zero_point.reshape(()), dtype)
+    return add_zero_point(
+        scale_distances(distances, ratio(scale.reshape(()), output_scale)), zero_point.reshape(()), dtype
+    )

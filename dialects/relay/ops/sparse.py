@@ -10,7 +10,7 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import operand_def
 
 from xrelay.dialects.relay.core.shape_rules import reshaped_to
-from xrelay.dialects.relay.gradients.numbered_elements import collected, numbered
+from xrelay.dialects.relay.gradients.numbered_elements import numbered, sum_by_number
 from xrelay.dialects.relay.op_definition import (
     ANY,
     Array,
@@ -194,7 +194,7 @@ class SparseToDenseOp(IndexingOp):
         none = build.scalar(0, self.sparse_indices)
         numbers = build.op("sparse_to_dense", self.sparse_indices, values, none, **self.properties)
         default = _gradient_of_default(self.default_value, numbers, of, build)
-        return [None, collected(numbers, of, self.sparse_values, build), default]
+        return [None, sum_by_number(numbers, of, self.sparse_values, build), default]
 
 
 @register_relay_op
@@ -254,7 +254,7 @@ class DynSparseToDenseOp(ShapeOperandOp):
         none = build.scalar(0, self.sparse_indices)
         numbers = build.op("dyn.sparse_to_dense", self.sparse_indices, self.output_shape, values, none)
         default = _gradient_of_default(self.default_value, numbers, of, build)
-        return [None, None, collected(numbers, of, self.sparse_values, build), default]
+        return [None, None, sum_by_number(numbers, of, self.sparse_values, build), default]
 
 
 def _with_values(shape: tuple[int, ...], indices: Array, values: Array, default: Array) -> Array:

@@ -25,7 +25,7 @@ from xdsl.utils.exceptions import VerifyException
 from xrelay.dialects.relay.core import assembly_format
 from xrelay.dialects.relay.core.compatible import compatible, environment_of
 from xrelay.dialects.shared.dims_attr import DimBindingsAttr
-from xrelay.dialects.shared.requirements import made_extents, requirements_of
+from xrelay.dialects.shared.requirements import new_extents, requirements_of
 from xrelay.dialects.shared.types import dims_in, has_open_functions, is_complete, with_dims
 from xrelay.errors import ContradictionError, DimensionError
 from xrelay.index_algebra.dims import Dim, Symbol, single_atom
@@ -161,13 +161,13 @@ def parameter_names(type: FunctionType) -> list[str]:
     return names_in(type.inputs.data)
 
 
-def made_names(type: FunctionType) -> list[str]:
+def new_names(type: FunctionType) -> list[str]:
     """Returns the names of dimensions that occur only in a function's results, in order."""
     known = set(parameter_names(type))
     return [name for name in names_in(type.outputs.data) if name not in known]
 
 
-def instantiated(type: Attribute, bindings: Mapping[str, Dim]) -> Attribute:
+def instantiate(type: Attribute, bindings: Mapping[str, Dim]) -> Attribute:
     """Returns a type of the callee in dimensions of the caller."""
     return with_dims(type, lambda dim: dim.substitute(bindings)) if bindings else type
 
@@ -183,7 +183,7 @@ def _verify_call(call: NamedCallOp) -> None:
     type = found.function_type
     if not all(map(is_complete, (*type.inputs, *type.outputs))):
         return
-    if not parameter_names(type) and not made_names(type) and not has_open_functions(type.inputs):
+    if not parameter_names(type) and not new_names(type) and not has_open_functions(type.inputs):
         raise VerifyException(f"[{call.name} C1] {call.callee} has no named dimension; use func.call")
     if call.bindings is not None:
         _verify_names(call, type)
@@ -193,12 +193,12 @@ def _verify_call(call: NamedCallOp) -> None:
 
 def _verify_names(call: NamedCallOp, type: FunctionType) -> None:
     """Checks C2 and C5."""
-    names, made = call.names, made_names(type)
+    names, made = call.names, new_names(type)
     wanted = [*parameter_names(type), *made]
     for name in wanted:
         if name not in names:
             raise VerifyException(f"[{call.name} C2] the dimension {name} of {call.callee} is not bound")
-    listed = {extent.name for extent in made_extents(call)}
+    listed = {extent.name for extent in new_extents(call)}
     for name, dim in call.names.items():
         if name not in wanted:
             raise VerifyException(f"[{call.name} C2] {call.callee} has no dimension {name}")
@@ -221,7 +221,7 @@ def _verify_types(
         raise VerifyException(f"[{call.name} C6] the requirements of the call cannot hold: {error.message}") from error
     for index, (general, type) in enumerate(zip(wanted, found, strict=True)):
         try:
-            own = instantiated(general, call.names)
+            own = instantiate(general, call.names)
         except DimensionError as error:
             raise VerifyException(f"[{call.name} {constraint}] {kind} #{index}: {error.message}") from error
         if is_complete(type) and not compatible(own, type, environment):

@@ -29,7 +29,7 @@ from xrelay.dialects.shared.attribute_names import BINDS, EXTENT_DESCRIPTIONS
 from xrelay.dialects.shared.is_attribute import is_attribute
 from xrelay.dialects.shared.locations import sources_or_location
 from xrelay.dialects.shared.op_lists import all_ops
-from xrelay.dialects.shared.requirements import made_extents
+from xrelay.dialects.shared.requirements import new_extents
 from xrelay.dialects.shared.types import is_complete, shape_of, tensor_type
 from xrelay.errors import InterpreterError
 from xrelay.index_algebra.dims import MAX_EXTENT, Dim, Symbol, single_atom, symbol
@@ -62,7 +62,7 @@ class BindingOp(RelayOp):
     @property
     def names(self) -> tuple[str, ...]:
         """The names that the op binds, in order; empty before `relay-infer-type`."""
-        return tuple(extent.name for extent in made_extents(self))
+        return tuple(extent.name for extent in new_extents(self))
 
     def verify_(self) -> None:
         """Checks the constraints of all operators, and that either all extents or none have names."""
@@ -205,7 +205,7 @@ def extent_origins(function: FuncOp) -> dict[str, ExtentOrigin]:
     """Returns the origins of the extents that ops and regions of `function` introduce, by name."""
     found: dict[str, ExtentOrigin] = {}
     for op in all_ops(function):
-        names, location = [extent.name for extent in made_extents(op)], first_location(sources_or_location(op))
+        names, location = [extent.name for extent in new_extents(op)], first_location(sources_or_location(op))
         if isinstance(op, LoopOp):
             for name, axis in _axes(argument.type for argument in op.body.block.args):
                 found.setdefault(name, ExtentOrigin(f"extent {axis} of a carried value of {op.name}", location))

@@ -10,7 +10,7 @@ from xdsl.ir import Attribute, Operation, OpResult, SSAValue
 from xrelay.dialects.relay.core.facts import Elements, Facts, MadeExtent
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.structure.constant import ConstantOp, elements_of_constant
-from xrelay.dialects.shared.requirements import made_extents
+from xrelay.dialects.shared.requirements import new_extents
 from xrelay.index_algebra.dims import ANY, Dim, names_of, substitute, symbol
 
 LIMIT = 64
@@ -61,7 +61,7 @@ class KnownElements:
 
 def _extents_by_placeholder(op: Operation, extents: Sequence[MadeExtent], names: Mapping[str, str]) -> dict[str, Dim]:
     """Returns the dimensions of the extents that `op` introduces; Any for those without a name."""
-    own = made_extents(op)
+    own = new_extents(op)
     recorded = {each.placeholder: new.name for each, new in zip(extents, own, strict=False)}
     given = {**recorded, **names}
     return {each.placeholder: symbol(given[each.placeholder]) if each.placeholder in given else ANY for each in extents}

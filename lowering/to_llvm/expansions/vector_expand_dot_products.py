@@ -108,17 +108,17 @@ def dot_product_of(op: MultiReductionOp) -> DotProduct | None:
     )
 
 
-def by_vpdpbusd(build: Builder, dot: DotProduct) -> SSAValue:
+def expand_to_vpdpbusd(build: Builder, dot: DotProduct) -> SSAValue:
     """Emits one instruction."""
     return _added(build, VPDPBUSD[dot.lanes], dot.sums, _in_all_lanes(build, dot), dot.signed)
 
 
-def by_usdot(build: Builder, dot: DotProduct) -> SSAValue:
+def expand_to_usdot(build: Builder, dot: DotProduct) -> SSAValue:
     """Emits one instruction."""
     return _added(build, USDOT[dot.lanes], dot.sums, _in_all_lanes(build, dot), dot.signed)
 
 
-def by_sdot(build: Builder, dot: DotProduct) -> SSAValue:
+def expand_to_sdot(build: Builder, dot: DotProduct) -> SSAValue:
     """Emits two instructions: `Σ x * w = Σ (x - 128) * w - Σ -128 * w`, where both factors are signed bytes.
 
     The second depends on the weight alone; LLVM moves it out of loops that do not change the weight.
@@ -134,7 +134,7 @@ def _added(build: Builder, instruction: str, sums: SSAValue, *factors: SSAValue)
     return build.insert(call_intrinsic(instruction, [sums, *factors], sums.type)).results[0]
 
 
-def by_pmaddwd(build: Builder, dot: DotProduct) -> SSAValue:
+def expand_to_pmaddwd(build: Builder, dot: DotProduct) -> SSAValue:
     """Widens the bytes at even and at odd positions to 16 bits, and adds their products in pairs."""
     pairs = VectorType(i16, [2 * dot.lanes])
     eight = _splat(build, 8, pairs)
@@ -155,7 +155,7 @@ def by_pmaddwd(build: Builder, dot: DotProduct) -> SSAValue:
     return total
 
 
-def by_arithmetic(build: Builder, dot: DotProduct) -> SSAValue:
+def expand_to_arithmetic(build: Builder, dot: DotProduct) -> SSAValue:
     """Widens, multiplies and adds each of the four terms of all lanes; for any CPU."""
     total, wide = dot.sums, VectorType(i32, [dot.lanes])
     for term in range(DOT_TERMS):
@@ -180,10 +180,10 @@ def _splat(build: Builder, number: int, type_: VectorType[IntegerType]) -> SSAVa
 
 
 INSTRUCTIONS: dict[str, tuple[Expansion, dict[int, str]]] = {
-    "vpdpbusd": (by_vpdpbusd, VPDPBUSD),
-    "pmaddwd": (by_pmaddwd, PMADDWD),
-    "usdot": (by_usdot, USDOT),
-    "sdot": (by_sdot, SDOT),
+    "vpdpbusd": (expand_to_vpdpbusd, VPDPBUSD),
+    "pmaddwd": (expand_to_pmaddwd, PMADDWD),
+    "usdot": (expand_to_usdot, USDOT),
+    "sdot": (expand_to_sdot, SDOT),
 }
 """Maps the name of an instruction to its expansion, and the numbers of lanes that it supports."""
 
@@ -228,14 +228,14 @@ class VectorExpandDotProductsPass(XRelayPass):
             )
         product = op.source.owner
         build = Builder(InsertPoint.before(op))
-        op.dest.replace_all_uses_with(self._chosen(dot.lanes)(build, dot))
+        op.dest.replace_all_uses_with(self._select_expansion(dot.lanes)(build, dot))
         op.detach()
         op.erase()
         _erase_unused(product)
 
-    def _chosen(self, lanes: int) -> Expansion:
-        expansion, widths = INSTRUCTIONS.get(self.instruction, (by_arithmetic, {}))
-        return expansion if lanes in widths and lanes * 32 <= self.width else by_arithmetic
+    def _select_expansion(self, lanes: int) -> Expansion:
+        expansion, widths = INSTRUCTIONS.get(self.instruction, (expand_to_arithmetic, {}))
+        return expansion if lanes in widths and lanes * 32 <= self.width else expand_to_arithmetic
 
 
 def _erase_unused(root: Operation | Block) -> None:

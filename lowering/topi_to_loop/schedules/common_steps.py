@@ -59,9 +59,9 @@ def parallelize_outer(
     if count < 2 or draft.attempt(Parallelize(name)) is not None:
         return None
     if inside is not None and draft.attempt(Parallelize(inside)) is None:
-        draft.because(f"{inside} is parallel too")
+        draft.record_reason(f"{inside} is parallel too")
     iterations = "all" if draft.is_dynamic(name) else str(count)
-    draft.because(f"parallel over {iterations} iterations of {name}")
+    draft.record_reason(f"parallel over {iterations} iterations of {name}")
     return name
 
 
@@ -72,18 +72,18 @@ def vectorize_row(draft: ScheduleDraft, loop: str, lanes: int) -> list[str]:
     """
     extent = draft.extent(loop)
     if extent < MIN_LANES:
-        draft.because(f"{loop} has {extent} iterations, too few for lanes")
+        draft.record_reason(f"{loop} has {extent} iterations, too few for lanes")
         return [loop]
     if (refused := why_no_lanes(draft, loop, lanes)) is not None:
-        draft.because(f"not vectorized: {refused}")
+        draft.record_reason(f"not vectorized: {refused}")
         return [loop]
     if not draft.is_longer(loop, lanes):
         draft.do(Vectorize(loop))
-        draft.because(f"{extent} lanes along {loop}")
+        draft.record_reason(f"{extent} lanes along {loop}")
         return [loop]
     outer, inner = draft.split(loop, lanes, inner="v")
     draft.do(Vectorize(inner))
-    draft.because(f"{lanes} lanes along {loop}")
+    draft.record_reason(f"{lanes} lanes along {loop}")
     return [outer, inner]
 
 
@@ -109,7 +109,7 @@ def schedule_elementwise(draft: ScheduleDraft, name: str) -> None:
     block = draft.block(name)
     loops = loops_of_kind(block, IterKind.SPATIAL)
     if not loops:
-        draft.because(f"{name} is a single element")
+        draft.record_reason(f"{name} is a single element")
         return
     work = points(block) * max(1, sum(steps_of(op) for op in all_ops(block)))
     if any(isinstance(op, RowOp) for op in block.body.block.ops):
@@ -144,7 +144,7 @@ def cut_borders(draft: ScheduleDraft, block: BlockOp, row: str) -> None:
     # Blocks of the rest do not skip iterations beyond it, which the vectors of a longer row may have.
     if not trial.is_longer(row, lanes) or trial.attempt(Split(row, lanes)) is None:
         draft.do(borders)
-        draft.because(f"{borders.first} and {borders.last} iterations cut off {row}")
+        draft.record_reason(f"{borders.first} and {borders.last} iterations cut off {row}")
 
 
 def _borders(draft: ScheduleDraft, block: BlockOp, row: str) -> Cut | None:
@@ -174,7 +174,7 @@ def schedule_fold(draft: ScheduleDraft, name: str) -> None:
     block = draft.block(name)
     spatial, reduction = loops_of_kind(block, IterKind.SPATIAL), reduction_loops(block)
     if not spatial:
-        draft.because(f"{name} reduces to a single element")
+        draft.record_reason(f"{name} reduces to a single element")
         return
     if not draft.is_dynamic(spatial[-1]) and draft.extent(spatial[-1]) > MAX_LANES:
         spatial = _piece_of_row(draft, name, spatial, reduction)
@@ -214,7 +214,7 @@ def vectorize_fold(draft: ScheduleDraft, name: str, spatial: Sequence[str], redu
     lanes = draft.lanes(draft.block(name))
     refused = why_no_lanes(trial, row, lanes) if trial.is_dynamic(row) else trial.why_not_vectorized(row)
     if refused is not None:
-        draft.because(f"the reduction stays innermost: {refused}")
+        draft.record_reason(f"the reduction stays innermost: {refused}")
         if reduction:
             _fuse_terms(draft, name, reduction)
         return False
@@ -249,7 +249,7 @@ def _fuse_terms(draft: ScheduleDraft, name: str, reduction: Sequence[str]) -> No
             (row,) = draft.do(Fuse(loop, row, f"{loop}_{row}"))
         except ScheduleError:
             break
-        draft.because(f"{row}: terms contiguous")
+        draft.record_reason(f"{row}: terms contiguous")
     keep_rolled(draft, row, draft.lanes(draft.block(name)))
 
 
@@ -327,7 +327,9 @@ def tile_transposed(draft: ScheduleDraft, name: str, loops: list[str], other: st
         outer[position : position + 1] = tiles
         inner.append(loop)
     draft.do(Reorder((*outer, *inner)))
-    draft.because(f"tiles of {draft.extent(inner[0])} x {draft.extent(inner[1])}, because an operand is transposed")
+    draft.record_reason(
+        f"tiles of {draft.extent(inner[0])} x {draft.extent(inner[1])}, because an operand is transposed"
+    )
     return [*outer, *_in_straight_pieces(draft, name, *inner)]
 
 

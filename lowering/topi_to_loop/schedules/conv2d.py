@@ -61,7 +61,7 @@ def propose_conv2d_nchwc(view: KernelView) -> list[Proposal]:
         shares_broadcasts=not product.is_depthwise,
         max_blocks=max(1, product.extent(Role.CHANNELS) // 2) if rows == 1 else None,
     )
-    return [_blocked(view, product, tile) for tile in tiles]
+    return [_blocked_candidate(view, product, tile) for tile in tiles]
 
 
 def _columns(view: KernelView, product: ProductView) -> int:
@@ -79,7 +79,7 @@ def _vectors_per_block(view: KernelView, product: ProductView) -> int:
     return ceil(product.extent(Role.LANE) / view.lanes(product.block))
 
 
-def _blocked(view: KernelView, product: ProductView, tile: RegisterTile) -> Candidate:
+def _blocked_candidate(view: KernelView, product: ProductView, tile: RegisterTile) -> Candidate:
     """Returns the candidate with this tile."""
     rows = f"{tile.rows} rows x " if tile.rows > 1 else ""
     name = f"{rows}{tile.columns} columns x {tile.blocks} blocks"
@@ -116,7 +116,7 @@ def _tile(product: ProductView, tile: RegisterTile, draft: ScheduleDraft) -> Non
     tile_products(draft, product.name, consumer.block_name, axes, terms=product.loop(Role.TERM))
     kind = "depthwise, " if depthwise else ""
     rows_text = f"{tile.rows} rows x " if tile.rows > 1 else ""
-    draft.because(
+    draft.record_reason(
         f"{kind}{rows_text}{tile.columns} columns x {tile.blocks} blocks of {lanes} channels = "
         f"{tile.positions * tile.blocks * vectors_per_block} accumulators of {draft.target.vector_registers} "
         f"registers, expected at {tile.efficiency:.0%} of the peak"
@@ -177,7 +177,7 @@ def _plain(view: KernelView, product: ProductView, lanes: int, filters: int, eff
         sizes = ((Role.CHANNELS, filters), (Role.COLUMNS, lanes))
         axes = [TiledAxis(own.positions[role], size) for role, size in sizes]
         tile_products(draft, own.name, consumer.block_name, axes)
-        draft.because(f"{filters} filters x {lanes} columns")
+        draft.record_reason(f"{filters} filters x {lanes} columns")
         schedule_remaining(draft)
 
     gathered = "" if product.has_unit_stride else ", gathered once for each tile"
@@ -191,7 +191,7 @@ def _one_by_one(view: KernelView, product: ProductView, reason: str) -> Candidat
     """Returns the candidate that computes each sum, or a row of them, by itself."""
 
     def apply(draft: ScheduleDraft) -> None:
-        draft.because(f"columns are not lanes of a tile: {reason}")
+        draft.record_reason(f"columns are not lanes of a tile: {reason}")
         fold_at_consumer(draft, product.name)
         schedule_remaining(draft)
 

@@ -20,7 +20,7 @@ from xrelay.lowering.topi_to_loop.schedules.kernel_view import (
     ProductView,
     buffer_bytes,
     element_bytes,
-    expected,
+    expected_extent,
     expected_product,
     is_row,
     loads_of,
@@ -133,7 +133,7 @@ def _elementwise_cost(view: KernelView, block: BlockOp) -> Cost:
     steps = points(block) * max(1, sum(map(steps_of, ops)))
     last = _last_loop(block, IterKind.SPATIAL)
     in_lanes = last is not None and not any(isinstance(op, RowOp) for op in ops) and is_row(block, last)
-    lanes = min(view.lanes(block), expected(block.extents[last])) if in_lanes and last is not None else 1
+    lanes = min(view.lanes(block), expected_extent(block.extents[last])) if in_lanes and last is not None else 1
     threads = busy_threads(view.target, points(block), steps)
     moved = sum(moving(view.target, buffer_bytes(op)) for op in loads_of(block))
     return Cost.of(steps / lanes / UNITS, moved, threads=threads)
@@ -145,8 +145,8 @@ def fold_cost(view: KernelView, block: BlockOp) -> Cost:
     terms = expected_product(extent for extent, kind in kinds if kind is not IterKind.SPATIAL)
     sums = points(block) // max(1, terms)
     row, term = _last_loop(block, IterKind.SPATIAL), _last_loop(block, IterKind.REDUCE)
-    length = 1 if row is None else expected(block.extents[row])
-    inner = 1 if term is None else expected(block.extents[term])
+    length = 1 if row is None else expected_extent(block.extents[row])
+    inner = 1 if term is None else expected_extent(block.extents[term])
     lanes = view.lanes(block)
     if row is not None and length >= MIN_LANES and is_row(block, row):
         cycles = sums / min(lanes, length) * _row_cycles(view, block, row, ceil(length / lanes), terms)
@@ -184,7 +184,7 @@ def _swept(target: Target, block: BlockOp, load: LoadOp) -> float:
     for variable, extent in zip(block.variables, block.extents, strict=True):
         if variable in load.index_operands:
             break
-        sweeps *= expected(extent)
+        sweeps *= expected_extent(extent)
     return moving(target, buffer_bytes(load), sweeps)
 
 

@@ -106,7 +106,7 @@ class ProductView:
     @staticmethod
     def only(blocks: Sequence[BlockOp], *ops: type[NamedOp]) -> ProductView | None:
         """Returns the only reduction that one of `ops` was expanded to; None unless there is exactly one."""
-        found = [(block, op) for block in blocks for op in ops if block.is_reduction and came_from(block, op)]
+        found = [(block, op) for block in blocks for op in ops if block.is_reduction and is_expanded_from(block, op)]
         if len(found) != 1:
             return None
         ((block, op),) = found
@@ -126,7 +126,7 @@ class ProductView:
 
     def extent(self, role: Role) -> int:
         """Returns the expected number of iterations of the axis."""
-        return expected(self.block.extents[self.positions[role]]) if role in self.positions else 1
+        return expected_extent(self.block.extents[self.positions[role]]) if role in self.positions else 1
 
     def loop(self, role: Role, block: BlockOp | None = None) -> str | None:
         """Returns the loop of the axis around the sum, or around a `block` with the same points.
@@ -221,7 +221,7 @@ def buffer_bytes(load: LoadOp) -> int:
     return prod(expected_shape(load.memref)) * element_bytes(load)
 
 
-def came_from(block: BlockOp, op: type[NamedOp]) -> bool:
+def is_expanded_from(block: BlockOp, op: type[NamedOp]) -> bool:
     """Whether a block computes a result of the expansion of `op`."""
     source = block.attributes.get(BLOCK_SOURCE)
     return isinstance(source, StringAttr) and source.data == op.name
@@ -256,7 +256,7 @@ def steps_of(op: Operation) -> int:
     """Estimates the steps of an op: 1, or for an op on a row of length n, n if it reads the row once, else n log n."""
     if not isinstance(op, RowOp):
         return 1
-    length = expected(op.length)
+    length = expected_extent(op.length)
     reads_once = isinstance(op, SortOp) and op.selects is not None
     return length if reads_once else length * length.bit_length()
 
@@ -312,7 +312,7 @@ USUAL_EXTENT = 256
 _NOTHING = (-1, -1, -1)
 
 
-def expected(extent: Extent | None) -> int:
+def expected_extent(extent: Extent | None) -> int:
     """Returns the expected value of an extent; static extents are exact, computed ones are evaluated.
 
     An argument has the typical value of its `loop.size`, if it has this attribute.
@@ -329,12 +329,12 @@ def least(extent: Extent) -> int:
 
 def expected_product(extents: Iterable[Extent | None]) -> int:
     """Returns the expected number of points of an index space."""
-    return prod(map(expected, extents))
+    return prod(map(expected_extent, extents))
 
 
 def expected_shape(buffer: SSAValue) -> list[int]:
     """Returns the expected sizes of a buffer."""
-    return [expected(extent) for extent in extents_of(buffer)]
+    return [expected_extent(extent) for extent in extents_of(buffer)]
 
 
 def _with_arguments(extent: Extent, size_of: Callable[[SSAValue], int]) -> int:
@@ -396,7 +396,7 @@ class KernelView:
     def extent(self, loop: str) -> int:
         """Returns the extent of a loop, its expected value if it is dynamic; 1 if there is no such loop."""
         found = self.loop(loop)
-        return 1 if found is None else expected(found.bound)
+        return 1 if found is None else expected_extent(found.bound)
 
     def least(self, loop: str) -> int:
         """Returns the extent of a loop with all dynamic values at their known minimum; 1 if there is no such loop."""

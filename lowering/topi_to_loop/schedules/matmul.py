@@ -30,7 +30,7 @@ from xrelay.lowering.topi_to_loop.schedules.kernel_view import (
     ProductView,
     Role,
     element_bytes,
-    expected,
+    expected_extent,
     expected_product,
     memref_type,
     points,
@@ -134,7 +134,7 @@ def _terms_as_lanes(view: KernelView, product: ProductView, reason: str) -> Cand
     """Returns the candidate whose lanes are the terms of one sum."""
 
     def apply(draft: ScheduleDraft) -> None:
-        draft.because(f"{reason}; lanes run along the terms of a sum")
+        draft.record_reason(f"{reason}; lanes run along the terms of a sum")
         fold_at_consumer(draft, product.name)
         schedule_remaining(draft)
 
@@ -189,7 +189,7 @@ def _row_axes(product: ProductView, shared: Sequence[int]) -> list[tuple[Product
     if not shared:
         return [(product, [])]
     own = product.positions[Role.ROWS]
-    longest = max(shared, key=lambda position: expected(product.block.extents[position]))
+    longest = max(shared, key=lambda position: expected_extent(product.block.extents[position]))
     if product.block.extents[longest] == 1:
         return [(product, list(shared))]
     turned = ProductView(product.block, {**product.positions, Role.ROWS: longest})

@@ -60,12 +60,12 @@ def apply_plan(plan: MatrixPlan, draft: ScheduleDraft) -> None:
     product, shared, has_parts = _with_parts(draft, plan)
     if plan.left is not None:
         _copied(draft, product, plan.left)
-        draft.because("the left operand is transposed, its lines far apart: it is copied row by row")
+        draft.record_reason("the left operand is transposed, its lines far apart: it is copied row by row")
     panel = None
     if plan.right is not None:
         panel = _copied(draft, product, plan.right)
         transposed = plan.right.last != -1
-        draft.because(
+        draft.record_reason(
             "the right operand is transposed: its columns are copied side by side"
             if transposed
             else "the right operand is large: the columns of a tile are copied side by side"
@@ -143,7 +143,7 @@ def _tile(
         _make_panel(draft, panel, outside[:around_panel])
     parallelize_outer(draft, outside, work)
     draft.mark_done(name, consumer.block_name)
-    draft.because(
+    draft.record_reason(
         f"{tile.columns} rows x {tile.blocks} vectors of {lanes} columns = {tile.columns * tile.blocks} accumulators "
         f"of {draft.target.vector_registers} registers, expected at {tile.efficiency:.0%} of the peak"
     )

@@ -42,7 +42,7 @@ def schedule_scan(draft: ScheduleDraft, name: str) -> None:
     if inner:
         vectorize_row(draft, inner[-1], draft.lanes(block))
     parallelize_outer(draft, outer, work)
-    draft.because(f"{name} is serial along {along}" if along is not None else f"{name} is a single step")
+    draft.record_reason(f"{name} is serial along {along}" if along is not None else f"{name} is a single step")
 
 
 def _loops(block: BlockOp) -> tuple[list[str], str | None, list[str]]:
@@ -89,7 +89,7 @@ def schedule_scatter(draft: ScheduleDraft, name: str) -> None:
     block = draft.block(name)
     apart, ordered, work = loops_of_kind(block, IterKind.SPATIAL), reduction_loops(block), points(block)
     if not apart:
-        draft.because(f"{name} updates elements one after another")
+        draft.record_reason(f"{name} updates elements one after another")
         return
     *outer, row = apart
     rows = [row]
@@ -101,7 +101,7 @@ def schedule_scatter(draft: ScheduleDraft, name: str) -> None:
     if outside and draft.target.threads > 1 and work >= MIN_PARALLEL_WORK:
         draft.do(Reorder((*outside, *ordered)))
         parallelize_outer(draft, outside, work)
-    draft.because(
+    draft.record_reason(
         f"{name} updates in the order of {', '.join(ordered)}" if ordered else f"{name} updates independent elements"
     )
 
@@ -148,9 +148,9 @@ def schedule_walk(draft: ScheduleDraft, name: str, consumer: BlockOp) -> bool:
         return False
     draft.do(Reorder((*steps, walks[-1])), Unroll(walks[-1]))
     if len(steps) == 1 and (refused := draft.attempt(Settle(steps[0]))) is not None:
-        draft.because(f"no early end of the walks: {refused}")
+        draft.record_reason(f"no early end of the walks: {refused}")
     parallelize_outer(draft, outer, work)
-    draft.because(f"{name} walks {WALKS} at once")
+    draft.record_reason(f"{name} walks {WALKS} at once")
     draft.mark_done(name, consumer.block_name)
     return True
 

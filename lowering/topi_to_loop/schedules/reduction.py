@@ -28,8 +28,8 @@ from xrelay.lowering.topi_to_loop.schedules.common_steps import (
 from xrelay.lowering.topi_to_loop.schedules.cost_model import MAX_UNROLLED_VECTORS, folds_cost
 from xrelay.lowering.topi_to_loop.schedules.kernel_view import (
     KernelView,
-    came_from,
-    expected,
+    expected_extent,
+    is_expanded_from,
     loops_of_kind,
     memref_type,
     points,
@@ -138,7 +138,7 @@ def fold_at_consumer(draft: ScheduleDraft, name: str) -> bool:
         keep_rolled(draft, reduction[-1], draft.lanes(draft.block(name)))
     vectorize_row(draft, loops[-1], draft.lanes(consumer))
     parallelize_outer(draft, loops[:-1], work)
-    draft.because(f"{name} accumulates in registers at {at}")
+    draft.record_reason(f"{name} accumulates in registers at {at}")
     draft.mark_done(name, consumer.block_name)
     return True
 
@@ -154,7 +154,7 @@ def _fold_parts(draft: ScheduleDraft, name: str, consumer: BlockOp, parts: str, 
 
 def _piece_count(draft: ScheduleDraft, block: BlockOp) -> int:
     """Returns the number of pieces of rows of the results of `block`, which threads can share."""
-    extents = [expected(block.extents[position]) for position in block.spatial] or [1]
+    extents = [expected_extent(block.extents[position]) for position in block.spatial] or [1]
     return prod(extents[:-1]) * -(-extents[-1] // (draft.lanes(block) * MAX_UNROLLED_VECTORS))
 
 
@@ -192,7 +192,7 @@ def share_terms(draft: ScheduleDraft, name: str, pieces: int) -> bool:
             if _is_long_sum(block):
                 draft.long_sums.add(name)
             draft.do(*steps, Rfactor(name, axis))
-            draft.because(f"{name} has {parts} parts along {loop}")
+            draft.record_reason(f"{name} has {parts} parts along {loop}")
             return True
     return False
 
@@ -228,7 +228,7 @@ def propose_pool(view: KernelView) -> list[Proposal]:
     windows = [
         block
         for block in view.blocks()
-        if block.is_reduction and any(came_from(block, op) for op in (Pool1dOp, Pool2dOp, Pool3dOp))
+        if block.is_reduction and any(is_expanded_from(block, op) for op in (Pool1dOp, Pool2dOp, Pool3dOp))
     ]
     if not windows:
         return []
@@ -270,10 +270,10 @@ def split_long_sums(draft: ScheduleDraft) -> None:
         trial = ScheduleDraft(draft.kernel, draft.target)
         refused = [reason for step in steps if (reason := trial.attempt(step)) is not None]
         if refused:
-            draft.because(f"{block.block_name} is not split into partial sums: {refused[0]}")
+            draft.record_reason(f"{block.block_name} is not split into partial sums: {refused[0]}")
         elif steps:
             draft.do(*steps)
-            draft.because(f"{block.block_name} is split into partial sums")
+            draft.record_reason(f"{block.block_name} is split into partial sums")
 
 
 def _is_long_sum(block: BlockOp) -> bool:

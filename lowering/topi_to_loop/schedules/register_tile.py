@@ -114,7 +114,7 @@ def unroll_tile(
         if refused is None:
             vectorized = lanes
         else:
-            draft.because(f"{block} is not vectorized: {refused}")
+            draft.record_reason(f"{block} is not vectorized: {refused}")
     for loop in tile:
         if loop != vectorized:
             draft.do(Unroll(loop))

@@ -72,7 +72,7 @@ class ScheduleDraft(KernelView):
             loops_of(self.kernel)[loop].kind = LoopKind.SERIAL
         return refused
 
-    def because(self, reason: str) -> None:
+    def record_reason(self, reason: str) -> None:
         """Records the reason of a choice."""
         self.reasons.append(reason)
 

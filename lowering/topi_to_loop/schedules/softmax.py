@@ -20,7 +20,7 @@ from xrelay.lowering.topi_to_loop.schedules.cost_model import Cost, busy_threads
 from xrelay.lowering.topi_to_loop.schedules.kernel_view import (
     KernelView,
     buffer_bytes,
-    came_from,
+    is_expanded_from,
     loop_of_variable,
     loops_of_kind,
     points,
@@ -41,7 +41,7 @@ def propose_softmax(view: KernelView) -> list[Proposal]:
     ```
     """
     blocks = view.blocks()
-    if not any(came_from(block, SoftmaxOp) for block in blocks) or blocks[-1].is_reduction:
+    if not any(is_expanded_from(block, SoftmaxOp) for block in blocks) or blocks[-1].is_reduction:
         return []
     last = blocks[-1]
     rows = _row_loops(last, blocks)
@@ -101,5 +101,5 @@ def _compute_rows(draft: ScheduleDraft, last: str, rows: list[str]) -> None:
         else:
             vectorize_row(draft, tile[-1], draft.lanes(block))
     parallelize_outer(draft, rows, work)
-    draft.because(f"{len(moved)} stages are computed for each row of {rows[-1]}")
+    draft.record_reason(f"{len(moved)} stages are computed for each row of {rows[-1]}")
     draft.mark_done(*moved, last)

@@ -89,7 +89,7 @@ def _take_scratch(kernel: func.FuncOp) -> _Scratch | None:
     """Turns the allocations at the top of a kernel into arguments; `None` if the kernel has no such allocations."""
     given = lifetimes_in(kernel.body.block).given if LOOP_KERNEL not in kernel.attributes else set[Buffer]()
     allocs = [op for op in kernel.body.block.ops if isinstance(op, memref.AllocOp) and op.memref not in given]
-    scratch = [op for op in allocs if _can_be_given(op)]
+    scratch = [op for op in allocs if _is_hoistable(op)]
     if not scratch:
         return None
     types = [op.memref.type for op in scratch]
@@ -120,7 +120,7 @@ def _declared_scratch(kernel: func.FuncOp) -> _Scratch:
     return _Scratch(place, types, [None] * len(types), extents)
 
 
-def _can_be_given(op: memref.AllocOp) -> bool:
+def _is_hoistable(op: memref.AllocOp) -> bool:
     return element_bytes(op.memref.type) is not None and all(
         isinstance(size, BlockArgument) and size.owner is op.parent for size in op.dynamic_sizes
     )

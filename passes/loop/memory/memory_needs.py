@@ -143,7 +143,7 @@ class _DynamicBuffers:
         holds: dict[SSAValue, _Hold] = {}
         for op in (op for op in self._ops if isinstance(op, memref.AllocOp)):
             if (size := _buffer_bytes(op, self._bounds)) is None:
-                self._uncounted[f"a buffer of {op.memref.type}{_from(op)}"] = None
+                self._uncounted[f"a buffer of {op.memref.type}{_describe_sources(op)}"] = None
                 continue
             hold = self._hold(op)
             sizes[hold.value] |= _terms(size * hold.number)
@@ -203,7 +203,7 @@ def _loops_around(op: Operation) -> list[Operation]:
     return found
 
 
-def _from(op: Operation) -> str:
+def _describe_sources(op: Operation) -> str:
     """The sources of a buffer or kernel, in parentheses."""
     sources = op.attributes.get(SOURCES, sources_or_location(op))
     return f" ({', '.join(each.data for each in sources)})" if is_attribute(sources, ArrayAttr[StringAttr]) else ""
@@ -222,7 +222,7 @@ def _taken_by(
         extents = None if part.extents is None else [bounds.of(given[number]) for number in part.extents]
         known = [extent for extent in extents if extent is not None] if extents is not None else []
         if extents is None or len(known) < len(extents):
-            uncounted[f"buffers of the kernel @{kernel.sym_name.data}{_from(kernel)}"] = None
+            uncounted[f"buffers of the kernel @{kernel.sym_name.data}{_describe_sources(kernel)}"] = None
         else:
             taken[part.each_thread].update(_terms(product(known) * part.bytes))
     return taken
@@ -307,10 +307,10 @@ def _bounding_values(value: SSAValue) -> tuple[SSAValue, ...]:
     """The values whose bounds determine the bound of `value`."""
     if isinstance(value.owner, (*_SUMS, *_QUOTIENTS, *_MINIMA, arith.SubiOp)):
         return tuple(value.owner.operands)
-    return tuple(_asserted(value))
+    return tuple(_asserted_values(value))
 
 
-def _asserted(value: SSAValue) -> list[SSAValue]:
+def _asserted_values(value: SSAValue) -> list[SSAValue]:
     """The values that are asserted to be at least `value`."""
     compares = [use.operation for use in value.uses if use.index == 1]
     return [

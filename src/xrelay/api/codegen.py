@@ -57,7 +57,7 @@ def llvm_texts(module: ModuleOp, target: Target, symbols: Mapping[str, str] = NO
     copied = {name: op for name, op in defined.items() if _is_copied(op)}
     references = {name: _references(op) for name, op in defined.items() if name not in copied}
     pieces: list[Piece] = []
-    components = [_by_pipeline(names, defined, references) for names in _components(references)]
+    components = [_split_by_pipeline(names, defined, references) for names in _components(references)]
     for names in (names for parts in components for names in parts):
         outside = sorted(_used(names, references, copied).difference(names))
         copies = [copied[name].clone() for name in outside if name in copied]
@@ -107,7 +107,7 @@ def _components(references: dict[str, set[str]]) -> list[list[str]]:
     return [component for component in components if component]
 
 
-def _by_pipeline(
+def _split_by_pipeline(
     names: list[str], defined: Mapping[str, Operation], references: Mapping[str, set[str]]
 ) -> list[list[str]]:
     """Splits a component in two if some of its functions store vectors and others only scalars.

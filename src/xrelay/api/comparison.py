@@ -69,7 +69,7 @@ def compare_outputs(
         if a.shape != b.shape or a.dtype != b.dtype:
             raise InputError(f"output {name!r} is {a.dtype}{list(a.shape)} and {b.dtype}{list(b.shape)}")
         if a.size:
-            found.append(_compared(name, a, b, levels, rtol, atol))
+            found.append(_compare_output(name, a, b, levels, rtol, atol))
     if not found:
         return Comparison(True, levels, 0.0, 0.0, "", (), (0.0, 0.0), rtol, 0.0)
     _, worst = max(found, key=lambda pair: pair[0])
@@ -77,7 +77,7 @@ def compare_outputs(
     return replace(worst, max_abs=max_abs, max_rel=max_rel)
 
 
-def _compared(
+def _compare_output(
     name: str, a: Array, b: Array, levels: tuple[str, str], rtol: float, atol: float | None
 ) -> tuple[float, Comparison]:
     """Compares an output; also returns the largest difference as a fraction of its tolerance."""

@@ -53,7 +53,7 @@ from xrelay.dialects.shared.types import (
 from xrelay.errors import InputError, LoweringError
 from xrelay.index_algebra.dims import AnyDim, Dim, names_of, symbol
 from xrelay.index_algebra.requirement import LHS, RHS
-from xrelay.runtime.arena import aligned
+from xrelay.runtime.arena import align
 from xrelay.runtime.dim_text import name_and_size
 from xrelay.runtime.metadata import (
     ANY_RANK,
@@ -264,7 +264,7 @@ def _checked_array(name: str, type: Attribute, value: Attribute | None) -> NDArr
     """
     if isinstance(value, WeightAttr):
         weight = value.data
-        weight.move_to(aligned(weight.array))
+        weight.move_to(align(weight.array))
         array = weight.array
     elif isinstance(value, DenseIntOrFPElementsAttr):
         array = array_of(value)

@@ -191,7 +191,7 @@ class KernelStream:
             self._workers.share(queue)
         while (job := _next(queue)) is not None:
             self._compile_one(job, None, report)
-            for other, brought in self._workers.arrived() if self._workers is not None else ():
+            for other, brought in self._workers.received_answers() if self._workers is not None else ():
                 self._compile_one(other, brought, report)
         for other, brought in self._waited_for():
             self._compile_one(other, brought, report)

@@ -156,7 +156,7 @@ class KernelWorkers:
             self._feeders.append(feeder)
             feeder.start()
 
-    def arrived(self) -> Iterator[Answer]:
+    def received_answers(self) -> Iterator[Answer]:
         """Yields the answers received so far."""
         with suppress(Empty):
             while True:

@@ -21,7 +21,7 @@ from xrelay.interpreters.relay.run import HostValue
 from xrelay.passes.instruments.random_inputs import DRAWS, drawn_sizes, random_values
 from xrelay.runtime.dim_text import evaluate, names_in, solved_sizes
 from xrelay.runtime.inputs import InputBinder, is_mapping
-from xrelay.runtime.lists import flattened
+from xrelay.runtime.lists import flatten_arrays
 from xrelay.runtime.metadata import ANY_RANK, OPEN, OPTIONAL, TensorSpec, dtype_from_name
 
 Array = NDArray[Any]
@@ -60,7 +60,7 @@ def same(
     shapes = {name: shape for name, shape in shapes.items() if name not in hints}
     results = _results(first, second, inputs, shapes, hints, seed)
     names = [spec.name for spec in first.outputs]
-    found, expected = (flattened(names, result) for result in results)
+    found, expected = (flatten_arrays(names, result) for result in results)
     if list(found) != list(expected):
         name = next(iter(found.keys() ^ expected.keys()))
         raise InputError(f"{name} is in only one of the results", help="compare programs with equal interfaces")

@@ -15,7 +15,7 @@ from support.onnx_models import model, value
 
 from xrelay.errors import ModelImportError
 from xrelay.frontend.onnx import import_onnx
-from xrelay.frontend.onnx.external_data import bring_external_data
+from xrelay.frontend.onnx.external_data import load_external_data
 from xrelay.frontend.onnx.model_bytes import FileBytes
 from xrelay.frontend.onnx.tensors import TensorBytes
 from xrelay.interpreters.relay import run_relay
@@ -172,7 +172,7 @@ def test_tensors_of_equal_places_share_their_bytes(tmp_path: Path) -> None:
     (path.parent / "w.bin").write_bytes(bytes(range(256)))
     tensors = TensorBytes()
     model = onnx.ModelProto.FromString(path.read_bytes())
-    bring_external_data(model, path, tensors)
+    load_external_data(model, path, tensors)
     arrays = [tensors.of(tensor) for tensor in model.graph.initializer]
     assert all(each is not None and each is arrays[0] for each in arrays)
 

@@ -21,7 +21,7 @@ from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.shared.types import tensor_type
 from xrelay.lowering.registry import load_pass
 from xrelay.passes.infra.source import full_context
-from xrelay.runtime.arena import aligned
+from xrelay.runtime.arena import align
 
 Weights = list[ReferenceType[np.ndarray[tuple[int, ...], np.dtype[np.float32]]]]
 
@@ -119,7 +119,7 @@ def test_what_is_folded_goes_before_the_next_is_copied() -> None:
     assert peak - before < 3 * size
     found = [op.array for op in module.walk() if isinstance(op, ConstantOp)]
     assert [float(array.flat[0]) for array in found] == list(range(count))
-    assert all(aligned(array) is array for array in found)
+    assert all(align(array) is array for array in found)
 
 
 def test_results_are_freed_after_their_last_use_is_folded() -> None:

@@ -26,7 +26,7 @@ from xrelay.dialects.relay.structure.weights import WeightAttr
 from xrelay.errors import PassError
 from xrelay.lowering.registry import ALL_PASSES, load_pass
 from xrelay.passes.catalogue.default_pipeline import DEFAULT_PIPELINE, chosen_passes
-from xrelay.passes.fusion.fuse_ops import MAX_LENGTH, RelayFuseOpsPass, abbreviated, fuse_module
+from xrelay.passes.fusion.fuse_ops import MAX_LENGTH, RelayFuseOpsPass, fuse_module, kernel_name
 from xrelay.passes.fusion.partition import FusionOptions
 from xrelay.passes.layout.alter_op_layout import alter_layouts
 from xrelay.passes.layout.cpu_layout_hooks import largest_divisor, vector_block
@@ -212,9 +212,9 @@ def test_a_group_is_located_where_its_ops_are():
 
 
 def test_names_are_abbreviated_at_the_limit():
-    assert abbreviated(["nn_conv2d", "add"]) == "fused_nn_conv2d_add"
-    assert abbreviated(["exp"] * 256) == "fused_expx256"
-    long = abbreviated([f"operator_{number}" for number in range(200)])
+    assert kernel_name(["nn_conv2d", "add"]) == "fused_nn_conv2d_add"
+    assert kernel_name(["exp"] * 256) == "fused_expx256"
+    long = kernel_name([f"operator_{number}" for number in range(200)])
     assert len(long) <= MAX_LENGTH
     assert long.endswith("_more")
 

@@ -17,7 +17,7 @@ from xrelay.dialects.relay.structure.weights import UnresolvedWeightError, Weigh
 from xrelay.dialects.shared.types import tensor_type
 from xrelay.errors import InputError
 from xrelay.relay import Expr
-from xrelay.runtime.arena import aligned
+from xrelay.runtime.arena import align
 
 ARRAY = np.arange(4096, dtype=np.float32)
 
@@ -100,7 +100,7 @@ def test_weights_are_in_memory_once(tmp_path: Path) -> None:
     module = load_source(tmp_path / "m.mlir")
     assert 8 < tracemalloc.get_traced_memory()[1] / arrays[0].nbytes < 10
     tracemalloc.stop()
-    assert all(aligned(weight.array) is weight.array for weight in weights_of(module))
+    assert all(align(weight.array) is weight.array for weight in weights_of(module))
 
 
 @pytest.mark.parametrize("element", [0.0, -0.0, 1.5, float("nan")])

@@ -7,7 +7,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 import xrelay
 from xrelay import transform
-from xrelay.relay.pass_api.passes import skipped_functions_hidden
+from xrelay.relay.pass_api.passes import hide_skipped_functions
 
 MAIN = """
 func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
@@ -48,7 +48,7 @@ def test_the_bodies_are_back_where_a_pass_fails() -> None:
     given = module('Compiler = "mine"')
 
     def fail() -> None:
-        with skipped_functions_hidden(given):
+        with hide_skipped_functions(given):
             assert "relay.add" not in str(given)
             raise ZeroDivisionError
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from xrelay.errors import ExecutionError
-from xrelay.runtime.arena import Pool, address_of, aligned, aligned_bytes
+from xrelay.runtime.arena import Pool, address_of, align, aligned_bytes
 
 
 @pytest.mark.parametrize("size", [0, 1, 63, 4096, (4 << 20) - 1, 4 << 20, 9_000_001])
@@ -55,13 +55,13 @@ def test_more_memory_than_there_is():
 
 def test_aligned_arrays_are_not_copied():
     array = aligned_bytes(400).view(np.float32)
-    assert aligned(array) is array
-    assert aligned(array[1:]) is not array
+    assert align(array) is array
+    assert align(array[1:]) is not array
 
 
 def test_copies_keep_the_values():
     array = np.arange(12, dtype=np.int16).reshape(3, 4).T
-    copy = aligned(array)
+    copy = align(array)
     np.testing.assert_array_equal(copy, array)
     assert copy.flags.c_contiguous
 

@@ -51,7 +51,7 @@ def test_a_family_of_another_package_is_asked_first(monkeypatch: pytest.MonkeyPa
 
     def mine(draft: ScheduleDraft) -> bool:
         draft.do(Split("j", 8))
-        draft.because("because I say so")
+        draft.record_reason("because I say so")
         return True
 
     register_family("mine", mine)

@@ -8,7 +8,7 @@ from xdsl.dialects.builtin import IntegerType
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def
 
-from xrelay.dialects.relay.gradients.numbered_elements import collected, numbered
+from xrelay.dialects.relay.gradients.numbered_elements import numbered, sum_by_number
 from xrelay.dialects.relay.op_definition import (
     ANY,
     AnyDim,
@@ -134,4 +134,4 @@ class DynPadOp(RelayOp):
         nothing = build.scalar(0, numbered(self.data, build))
         numbers = build.op("dyn.nn.pad", numbered(self.data, build), self.pad_width, nothing, **self.properties)
         fills = build.op("where", build.op("equal", numbers, 0), of, build.zeros_like(of))
-        return [collected(numbers, of, self.data, build), None, build.op("sum", fills)]
+        return [sum_by_number(numbers, of, self.data, build), None, build.op("sum", fills)]

@@ -242,7 +242,7 @@ class CollapseSumToOp(ShapeOperandOp):
         facts.require(count <= len(own), "C2", f"{count} axes are more than the {len(own)} of the data")
         given: Elements = (ANY,) * count if elements is None else elements
         pairs = enumerate(zip(own[len(own) - count :], given, strict=True))
-        return tensor_type([_collapsed(facts, axis, have, want) for axis, (have, want) in pairs], element)
+        return tensor_type([_collapsed_extent(facts, axis, have, want) for axis, (have, want) in pairs], element)
 
     def evaluate(self, data: Array, shape: Array) -> Array:
         """Sums over the axes that a broadcast from that shape repeats."""
@@ -286,7 +286,7 @@ class CollapseSumToOp(ShapeOperandOp):
         return [build.broadcast_like(of, self.data), None]
 
 
-def _collapsed(facts: Facts, axis: int, have: Dim, want: Dim) -> Dim:
+def _collapsed_extent(facts: Facts, axis: int, have: Dim, want: Dim) -> Dim:
     """Returns the extent to which an axis of extent `have` is summed, `have` or 1; checks C2."""
     if isinstance(want, AnyDim):
         want = facts.new_extent("e", axis)

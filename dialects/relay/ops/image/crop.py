@@ -124,7 +124,7 @@ class CropAndResizeOp(RelayOp):
         image, kind = data.transpose(order), np.float64 if np.float64 in (data.dtype, boxes.dtype) else np.float32
         result = np.zeros((len(boxes), image.shape[1], *size), np.float64)
         outside = np.float64(kind(self.extrapolation_value.value.data))
-        sample = _nearest if self.method.data == "nearest_neighbor" else _interpolated
+        sample = _nearest if self.method.data == "nearest_neighbor" else _interpolate
         for number, box in enumerate(boxes.astype(kind)):
             own = image[numbers[number]].astype(np.float64)
             places: list[Array] = []
@@ -140,7 +140,7 @@ class CropAndResizeOp(RelayOp):
         """Builds tables of row and column coordinates, and interpolates elements."""
         from xrelay.dialects.relay.computes.checked_indices import checked_indices
         from xrelay.dialects.relay.computes.interpolation import between_taps, nearest_tap, taps_around
-        from xrelay.dialects.relay.computes.layouts import arranged
+        from xrelay.dialects.relay.computes.layouts import arrange
 
         data, boxes = build.operand(0), build.operand(1)
         real = f64 if Float64Type() in (build.element(data), build.element(boxes)) else f32
@@ -155,7 +155,7 @@ class CropAndResizeOp(RelayOp):
 
             def read(row: AffineExpr, column: AffineExpr) -> SSAValue:
                 at = b.read_index(images, number), channel, row, column
-                return b.convert(b.read(data, *arranged((0, *self.image_axes), at)), real)
+                return b.convert(b.read(data, *arrange((0, *self.image_axes), at)), real)
 
             def found() -> SSAValue:
                 sizes = [build.shape(data)[axis] for axis in self.image_axes[1:]]
@@ -211,7 +211,7 @@ def _nearest(image: Array, rows: Array, columns: Array) -> Array:
     return image[:, at[:, None], other]
 
 
-def _interpolated(image: Array, rows: Array, columns: Array) -> Array:
+def _interpolate(image: Array, rows: Array, columns: Array) -> Array:
     """Interpolates bilinearly."""
     top, left = (np.floor(each).astype(np.int64) for each in (rows, columns))
     down, right = ((each - np.floor(each)).astype(np.float64) for each in (rows, columns))

@@ -12,7 +12,7 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import operand_def, opt_prop_def
 
 from xrelay.dialects.relay.core.sliding_window import ElementType, Numbers
-from xrelay.dialects.relay.gradients.numbered_elements import collected, numbered
+from xrelay.dialects.relay.gradients.numbered_elements import numbered, sum_by_number
 from xrelay.dialects.relay.op_definition import (
     Array,
     AttributeValue,
@@ -136,7 +136,7 @@ class Dilation2DOp(RelayOp):
 
     def compute(self, build: TopiBuilder) -> Tensors:
         """Folds the maximum of sums of data and window elements; the data is padded with zeros."""
-        from xrelay.dialects.relay.computes.layouts import arranged
+        from xrelay.dialects.relay.computes.layouts import arrange
         from xrelay.dialects.topi.build import lowest
 
         data, weight, element = build.operand(0), build.operand(1), build.result_type.element_type
@@ -154,7 +154,7 @@ class Dilation2DOp(RelayOp):
                 return b.convert(b.read(data, *at), element)
 
             value = b.guard(inside, element, read, 0)
-            places = arranged(own, (b.spatial[axes[0]], *b.reduction))
+            places = arrange(own, (b.spatial[axes[0]], *b.reduction))
             return b.largest(b.accumulators[0], b.plus(value, b.convert(b.read(weight, *places), element)))
 
         reduced, init = {"k": window[own[1]], "l": window[own[2]]}, [lowest(element)]
@@ -184,7 +184,7 @@ class Dilation2DOp(RelayOp):
             seen_numbers.append(at)
             of_taps.append(build.op("sum", share, axis=[0, 2, 3]))
         joined = [build.op("concatenate", build.tuple(*each), axis=0) for each in (seen_numbers, updates)]
-        of_data = build.transposed(collected(joined[0], joined[1], data, build), back)
+        of_data = build.transposed(sum_by_number(joined[0], joined[1], data, build), back)
         of_weight = build.reshape_like(build.op("stack", build.tuple(*of_taps), axis=1), weight)
         turned = [self.weight_axes.index(axis) for axis in range(3)]
         return [build.cast_like(of_data, self.data), build.cast_like(build.transposed(of_weight, turned), self.weight)]

@@ -7,7 +7,7 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.ir.affine import AffineExpr
 from xdsl.irdl import operand_def
 
-from xrelay.dialects.relay.gradients.numbered_elements import collected, gradient_by_numbers, no_numbers, numbered
+from xrelay.dialects.relay.gradients.numbered_elements import gradient_by_numbers, no_numbers, numbered, sum_by_number
 from xrelay.dialects.relay.op_definition import (
     Array,
     AttributeValue,
@@ -183,4 +183,4 @@ class FifoBufferOp(RelayOp):
             (no_numbers(self.data, build), numbered(self.buffer, build)),
         )
         numbers = [build.op("nn.fifo_buffer", *row, **self.properties) for row in rows]
-        return [collected(each, of, value, build) for each, value in zip(numbers, self.operands, strict=True)]
+        return [sum_by_number(each, of, value, build) for each, value in zip(numbers, self.operands, strict=True)]

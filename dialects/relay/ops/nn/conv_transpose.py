@@ -11,7 +11,7 @@ from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineExpr
 
 from xrelay.dialects.relay.core.sliding_window import Numbers
-from xrelay.dialects.relay.gradients.windows import ConvolutionBuilder, exchanged
+from xrelay.dialects.relay.gradients.windows import ConvolutionBuilder, exchange_channels
 from xrelay.dialects.relay.op_definition import (
     Array,
     Body,
@@ -228,7 +228,7 @@ class DirectConvTransposeOp(ConvTransposeOp):
     def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
         """Returns a convolution of the gradient, and the gradient of its weight, with gradient and data exchanged."""
         data, weight, out = self.layouts
-        grad, filters = (build.cast_like(of, self.data), out), exchanged(weight)
+        grad, filters = (build.cast_like(of, self.data), out), exchange_channels(weight)
         window = self.known_window(build)
         if any(more >= axis.stride for more, axis in zip(self.extra, window, strict=True)):
             raise not_differentiable(self, "its output_padding is not less than its strides")

@@ -226,7 +226,7 @@ class DeformableConv2DOp(RelayOp):
     def compute(self, build: TopiBuilder) -> Tensors:
         """Builds a table of taps (batch, channels, taps, rows, columns), and the sums over those of a group."""
         from xrelay.dialects.relay.computes.interpolation import DeformedTaps
-        from xrelay.dialects.relay.computes.layouts import arranged
+        from xrelay.dialects.relay.computes.layouts import arrange
 
         weight, element, shape = build.operand(2), build.result_type.element_type, build.result_shape
         filters, depth, rows, columns = (build.shape(weight)[axis] for axis in self.weight_axes)
@@ -236,7 +236,7 @@ class DeformableConv2DOp(RelayOp):
         def add(b: Body) -> SSAValue:
             channel, row, column = (b.spatial[axis] for axis in self.image_axes)
             part, k, m = b.reduction
-            at = arranged(self.weight_axes, (channel, part, k, m))
+            at = arrange(self.weight_axes, (channel, part, k, m))
             own = b.scaled(b.quotient(channel, per_group), depth) + part
             seen = b.read(taps, b.spatial[0], own, b.scaled(k, columns) + m, row, column)
             return b.accumulate_product(b.accumulators[0], seen, b.read(weight, *at))

@@ -12,7 +12,7 @@ from xdsl.ir.affine import AffineExpr
 from xdsl.irdl import operand_def
 
 from xrelay.dialects.relay.core.block_sparse import BlockSizes, require_sparse
-from xrelay.dialects.relay.gradients.numbered_elements import collected, numbered
+from xrelay.dialects.relay.gradients.numbered_elements import numbered, sum_by_number
 from xrelay.dialects.relay.meaning.checked_indices import checked
 from xrelay.dialects.relay.meaning.element_types import widest
 from xrelay.dialects.relay.op_definition import (
@@ -363,7 +363,7 @@ class SparseTransposeOp(RelayOp):
         """Returns the gradients of the values at their original indices."""
         numbers = numbered(self.sparse_data, build)
         moved = build.op("nn.sparse_transpose", numbers, self.sparse_indices, self.sparse_indptr)
-        return [collected(build.item(moved, 0), build.item(of, 0), self.sparse_data, build), None, None]
+        return [sum_by_number(build.item(moved, 0), build.item(of, 0), self.sparse_data, build), None, None]
 
 
 def _rows(indices: SSAValue, indptr: SSAValue, build: GradientBuilder) -> tuple[SSAValue, SSAValue]:

@@ -116,10 +116,13 @@ class QnnBinaryOp(QnnOp):
         axes = (self.lhs_axis.value.data, self.rhs_axis.value.data)
         rows = zip((lhs, rhs), axes, sides[::2], sides[1::2], strict=True)
         left, right = (
-            (quantized.near_distance(data, quantized.along(zero, data, axis)), quantized.along(scale, data, axis))
+            (
+                quantized.near_distance(data, quantized.broadcast_along(zero, data, axis)),
+                quantized.broadcast_along(scale, data, axis),
+            )
             for data, axis, scale, zero in rows
         )
-        return quantized.shifted(
+        return quantized.add_zero_point(
             self.combined_arrays(left, right, output_scale), output_zero_point.reshape(()), lhs.dtype
         )
 
@@ -157,7 +160,7 @@ class QnnSumOp(QnnBinaryOp):
 
         # The limits exceed 32 bits by far, and the sum fits in 64 bits.
         left, right = (
-            np.clip(quantized.scaled(distances, quantized.ratio(scale, output_scale)), -(1 << 61), 1 << 61)
+            np.clip(quantized.scale_distances(distances, quantized.ratio(scale, output_scale)), -(1 << 61), 1 << 61)
             for distances, scale in (lhs, rhs)
         )
         return self.ON_ARRAYS(left, right)
@@ -252,7 +255,7 @@ class QnnMulOp(QnnBinaryOp):
         limits = np.iinfo(np.int32)
         product = np.clip(left.astype(np.int64) * right.astype(np.int64), limits.min, limits.max)
         scale = left_scale.astype(np.float64) * right_scale.astype(np.float64)
-        return quantized.scaled(product, quantized.ratio(scale, output_scale))
+        return quantized.scale_distances(product, quantized.ratio(scale, output_scale))
 
 
 @register_relay_op
@@ -338,7 +341,7 @@ class QnnConcatenateOp(ConcatenatingOp, QnnOp):
         joined: list[Array] = []
         for each, scale, zero_point in zip(data, input_scales, input_zero_points, strict=True):
             distances = quantized.distance(each, zero_point.reshape(()))
-            joined.append(quantized.requantized(distances, scale, output_scale, output_zero_point, each.dtype))
+            joined.append(quantized.requantize(distances, scale, output_scale, output_zero_point, each.dtype))
         return np.concatenate(joined, axis=self.axis.value.data)
 
 

@@ -105,7 +105,7 @@ class QnnFilterOp(FilterOp, QnnOp):
         """Returns data and weight minus their zero points."""
         from xrelay.dialects.relay.meaning import quantized
 
-        zero_points = quantized.along(kernel_zero_point, weight, self.layouts[1].index("O"))
+        zero_points = quantized.broadcast_along(kernel_zero_point, weight, self.layouts[1].index("O"))
         return quantized.distance(data, input_zero_point.reshape(())), quantized.distance(weight, zero_points)
 
 

@@ -118,4 +118,4 @@ class QnnAvgPool2DOp(AvgPoolOp, QnnOp):
         near = np.clip(input_zero_point.reshape(()), limits.min, limits.max)
         total, count = self.sums_and_counts(quantized.distance(data, near).astype(np.int64))
         mean = np.floor_divide(2 * total + count, 2 * count)
-        return self.to_layout(quantized.requantized(mean, input_scale, output_scale, output_zero_point, data.dtype))
+        return self.to_layout(quantized.requantize(mean, input_scale, output_scale, output_zero_point, data.dtype))

@@ -86,7 +86,7 @@ class QnnDenseBase(QnnOp):
 
         plain = self.unpack_weight(weight)
         left = quantized.distance(data, input_zero_point.reshape(()))
-        right = quantized.distance(plain, quantized.along(kernel_zero_point, plain, 0))
+        right = quantized.distance(plain, quantized.broadcast_along(kernel_zero_point, plain, 0))
         return np.asarray(np.matmul(left, right.T))
 
 

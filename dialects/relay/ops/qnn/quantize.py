@@ -111,9 +111,9 @@ class QuantizeOp(_ConvertsElements):
         from xrelay.dialects.relay.meaning import quantized
 
         axis, wide = self.axis.value.data, np.promote_types(data.dtype, np.float32)
-        quotient = data.astype(wide) / quantized.along(output_scale, data, axis).astype(wide)
-        zero_point = quantized.along(output_zero_point, data, axis)
-        return quantized.shifted(np.rint(quotient), zero_point, numpy_dtype(self.out_dtype))
+        quotient = data.astype(wide) / quantized.broadcast_along(output_scale, data, axis).astype(wide)
+        zero_point = quantized.broadcast_along(output_zero_point, data, axis)
+        return quantized.add_zero_point(np.rint(quotient), zero_point, numpy_dtype(self.out_dtype))
 
 
 @register_relay_op
@@ -163,8 +163,10 @@ class DequantizeOp(_ConvertsElements):
 
         axis, result = self.axis.value.data, numpy_dtype(self.out_dtype)
         wide = np.promote_types(result, np.float32)
-        distances = quantized.distance(data, quantized.along(input_zero_point, data, axis)).astype(wide)
-        return cast_once(np.asarray(distances * quantized.along(input_scale, data, axis).astype(wide)), result)
+        distances = quantized.distance(data, quantized.broadcast_along(input_zero_point, data, axis)).astype(wide)
+        return cast_once(
+            np.asarray(distances * quantized.broadcast_along(input_scale, data, axis).astype(wide)), result
+        )
 
 
 @register_relay_op
@@ -238,10 +240,10 @@ class RequantizeOp(_ConvertsElements):
         from xrelay.dialects.relay.meaning import quantized
 
         axis, away, dtype = self.axis.value.data, self.rounding.data == "TONEAREST", numpy_dtype(self.compute_dtype)
-        distances = quantized.distance(data, quantized.along(input_zero_point, data, axis))
-        factor = quantized.ratio(quantized.along(input_scale, data, axis), output_scale)
+        distances = quantized.distance(data, quantized.broadcast_along(input_zero_point, data, axis))
+        factor = quantized.ratio(quantized.broadcast_along(input_scale, data, axis), output_scale)
         if dtype.kind == "i":
-            whole = quantized.scaled(distances, factor, away=away)
+            whole = quantized.scale_distances(distances, factor, away=away)
         else:
             whole = quantized.scaled_in_floats(distances, factor, dtype, away=away)
-        return quantized.shifted(whole, output_zero_point.reshape(()), numpy_dtype(self.out_dtype))
+        return quantized.add_zero_point(whole, output_zero_point.reshape(()), numpy_dtype(self.out_dtype))

@@ -92,7 +92,7 @@ class QnnUnaryOp(QnnFunctionOp):
         distances = quantized.distance(x, zero_point.reshape(()))
         value = self.function(np.asarray(distances.astype(np.float32) * scale.reshape(())))
         quotient = np.asarray(value.astype(np.float32) / output_scale.reshape(()))
-        return quantized.shifted(np.rint(quotient), output_zero_point.reshape(()), x.dtype)
+        return quantized.add_zero_point(np.rint(quotient), output_zero_point.reshape(()), x.dtype)
 
 
 @register_relay_op
@@ -368,7 +368,9 @@ class QnnLeakyReluOp(QnnFunctionOp):
 
         distances, scale = quantized.distance(data, input_zero_point.reshape(())), input_scale.reshape(())
         above, below = (
-            quantized.scaled(distances, quantized.ratio(scale, output_scale, times))
+            quantized.scale_distances(distances, quantized.ratio(scale, output_scale, times))
             for times in (1.0, self.alpha.value.data)
         )
-        return quantized.shifted(np.where(distances < 0, below, above), output_zero_point.reshape(()), data.dtype)
+        return quantized.add_zero_point(
+            np.where(distances < 0, below, above), output_zero_point.reshape(()), data.dtype
+        )

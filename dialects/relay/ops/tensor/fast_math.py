@@ -60,7 +60,7 @@ def _polynomial(build: DecompositionBuilder, x: SSAValue, terms: Sequence[float]
     return value
 
 
-def _clamped(build: DecompositionBuilder, x: SSAValue, bound: float) -> SSAValue:
+def _clamp(build: DecompositionBuilder, x: SSAValue, bound: float) -> SSAValue:
     return build.op("maximum", build.op("minimum", x, bound), -bound)
 
 
@@ -68,7 +68,7 @@ def _odd_quotient(
     build: DecompositionBuilder, x: SSAValue, bound: float, odd: Sequence[float], even: Sequence[float]
 ) -> SSAValue:
     """Computes `x * odd(x²) / even(x²)`, with x clamped to ±`bound`."""
-    near = _clamped(build, x, bound)
+    near = _clamp(build, x, bound)
     square = build.op("multiply", near, near)
     numerator = build.op("multiply", near, _polynomial(build, square, odd))
     return build.op("divide", numerator, _polynomial(build, square, even))
@@ -115,7 +115,7 @@ class FastExpOp(ElementwiseCompositeOp):
         (x,) = build.operands
         if _is_double(x):
             return build.op("exp", x)
-        near = _clamped(build, x, EXP_BOUND)
+        near = _clamp(build, x, EXP_BOUND)
         n = build.op("floor", build.op("add", build.op("multiply", near, LOG2_E), 0.5))
         f = build.op("subtract", near, build.op("multiply", n, LN_2))
         square = build.op("multiply", f, f)

@@ -11,7 +11,7 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.ir.affine import AffineExpr
 from xdsl.irdl import irdl_op_definition, operand_def
 
-from xrelay.dialects.relay.gradients.numbered_elements import collected, numbered
+from xrelay.dialects.relay.gradients.numbered_elements import numbered, sum_by_number
 from xrelay.dialects.relay.op_definition import (
     Array,
     AtLeast,
@@ -234,7 +234,7 @@ class STFTOp(RelayOp):
         given = build.op("subtract", of_real, of_imaginary)
         frames, numbers = (self._frames(value, build) for value in (self.data, numbered(self.data, build)))
         of_window = build.op("sum", build.op("multiply", given, frames), axis=list(range(rank)))
-        return [collected(numbers, build.op("multiply", given, self.window), self.data, build), of_window]
+        return [sum_by_number(numbers, build.op("multiply", given, self.window), self.data, build), of_window]
 
     def _frames(self, value: SSAValue, build: GradientBuilder) -> SSAValue:
         """Returns the frames of a signal, cut to the length of the window."""

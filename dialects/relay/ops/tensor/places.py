@@ -9,7 +9,7 @@ from xdsl.dialects.builtin import AnyFloat, IndexType, IntegerType, TensorType, 
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def
 
-from xrelay.dialects.relay.gradients.numbered_elements import collected, no_numbers, numbered
+from xrelay.dialects.relay.gradients.numbered_elements import no_numbers, numbered, sum_by_number
 from xrelay.dialects.relay.op_definition import (
     Array,
     Body,
@@ -217,7 +217,7 @@ class MatrixSetDiagOp(RelayOp):
         data = build.op("matrix_set_diag", of, build.zeros_like(self.diagonal), **self.properties)
         rows = no_numbers(self.data, build), numbered(self.diagonal, build)
         numbers = build.op("matrix_set_diag", *rows, **self.properties)
-        return [data, collected(numbers, of, self.diagonal, build)]
+        return [data, sum_by_number(numbers, of, self.diagonal, build)]
 
 
 @register_relay_op

@@ -8,7 +8,7 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def
 
 from xrelay.dialects.relay.core.sliding_window import require_blocks
-from xrelay.dialects.relay.gradients.numbered_elements import collected, numbered
+from xrelay.dialects.relay.gradients.numbered_elements import numbered, sum_by_number
 from xrelay.dialects.relay.layout.behaviour import LayoutRenaming
 from xrelay.dialects.relay.layout.layout import LayoutError
 from xrelay.dialects.relay.layout.layout_permutation import LayoutPermutation
@@ -112,14 +112,14 @@ class TransposeOp(RelayOp):
 
     def compute(self, build: TopiBuilder) -> Sequence[SSAValue]:
         """Reads with permuted axes."""
-        from xrelay.dialects.relay.computes.layouts import arranged
+        from xrelay.dialects.relay.computes.layouts import arrange
 
         data = build.operand(0)
         rank = len(build.shape(data))
         axes = [axis % rank for axis in build.ints("axes")] or list(reversed(range(rank)))
 
         def fill(b: Body) -> SSAValue:
-            return b.read(data, *arranged(axes, b.spatial))
+            return b.read(data, *arrange(axes, b.spatial))
 
         return [build.compute("transpose", build.result_shape, build.element(data), fill)]
 
@@ -326,7 +326,7 @@ class PadOp(RelayOp):
         if self.pad_mode.data != "constant":
             numbers = numbered(self.data, build)
             numbers = build.op("nn.pad", numbers, build.scalar(0, numbers), **self.properties)
-            return [collected(numbers, of, self.data, build), None]
+            return [sum_by_number(numbers, of, self.data, build), None]
         rows = list(zip(self.pad_pairs, build.shape(self.data), strict=True))
         begins = [before for (before, _), _ in rows]
         ends = [before + extent if isinstance(extent, int) else END for (before, _), extent in rows]

@@ -9,7 +9,7 @@ from xdsl.dialects.builtin import IntegerType, TensorType, TupleType, i1, i64
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def
 
-from xrelay.dialects.relay.gradients.numbered_elements import collected, gradient_by_numbers, no_numbers, numbered
+from xrelay.dialects.relay.gradients.numbered_elements import gradient_by_numbers, no_numbers, numbered, sum_by_number
 from xrelay.dialects.relay.op_definition import (
     Array,
     AtLeast,
@@ -155,7 +155,7 @@ class StridedSetOp(RelayOp):
         part = (self.begin, self.end, self.strides)
         data = build.op("strided_set", of, build.zeros_like(self.v), *part)
         numbers = build.op("strided_set", no_numbers(self.data, build), numbered(self.v, build), *part)
-        return [data, collected(numbers, of, self.v, build), None, None, None]
+        return [data, sum_by_number(numbers, of, self.v, build), None, None, None]
 
 
 @register_relay_op
@@ -294,5 +294,5 @@ class AdvIndexOp(RelayOp):
         """Returns the sums over the reads of an element; None for the indices."""
         fields = [build.item(self.inputs, number) for number in range(field_count(self.inputs) or 0)]
         numbers = build.op("adv_index", build.tuple(numbered(fields[0], build), *fields[1:]))
-        found = collected(numbers, of, fields[0], build)
+        found = sum_by_number(numbers, of, fields[0], build)
         return [build.tuple(found, *(build.zeros_like(each) for each in fields[1:]))]

@@ -309,7 +309,7 @@ class NonMaxSuppressionOp(ScoredBoxesOp):
 
         limits = (
             build.compute("most", {}, i64, limit),
-            build.compute("overlap", {}, real, lambda b: _below(b, b.convert(b.read(iou), real))),
+            build.compute("overlap", {}, real, lambda b: _greatest_float_below(b, b.convert(b.read(iou), real))),
             build.scalar("least", 0, real),
         )
         kept = build.insert(SuppressOp([sides, order, scores, *limits])).kept
@@ -361,7 +361,7 @@ class NonMaxSuppressionOp(ScoredBoxesOp):
         return b.choose(number, [*low, *high, area, zero if one_kind else b.read(data, batch, box, kind)])
 
 
-def _below(b: Body, threshold: SSAValue) -> SSAValue:
+def _greatest_float_below(b: Body, threshold: SSAValue) -> SSAValue:
     """Returns the greatest float less than a positive threshold, because `topi.suppress` compares with "greater"."""
     real = threshold.type
     bits = IntegerType(real.bitwidth) if isinstance(real, AnyFloat) else i64

@@ -428,9 +428,9 @@ def _rounded(b: Body, value: SSAValue) -> SSAValue:
     """Rounds to the nearest integer, halves away from zero; clamps to ±`FAR`."""
     from xdsl.dialects import math
 
-    from xrelay.dialects.relay.computes.scalars import FAR, clamped
+    from xrelay.dialects.relay.computes.scalars import FAR, clamp
 
-    near = clamped(b, value, b.constant(-FAR, value.type), b.constant(FAR, value.type))
+    near = clamp(b, value, b.constant(-FAR, value.type), b.constant(FAR, value.type))
     whole = b.add(math.TruncOp(near))
     half, one = b.constant(0.5, value.type), b.constant(1, value.type)
     is_far = b.compare(b.absolute(b.minus(near, whole)), "ge", half)

@@ -31,7 +31,7 @@ from xrelay.frontend.onnx.converters.nn.windows import (
     required_kernel,
     window_attributes,
 )
-from xrelay.frontend.onnx.folding import evaluated
+from xrelay.frontend.onnx.folding import evaluate_formula
 from xrelay.frontend.onnx.tensors import MAX_COMPUTED_BYTES
 from xrelay.index_algebra.windows import WindowAxis
 
@@ -113,7 +113,7 @@ def _in_whole_data(node: NodeView, places: SSAValue) -> SSAValue:
         # The index after the last element must be representable, even if there are no images.
         if prod(max(extent, 1) for extent in shape) > np.iinfo(np.int64).max:
             raise node.error(f"Indices cannot number the elements of {list(shape)}")
-    return node.emit("add", places, evaluated(node, lambda: _first_of_images(node), "images"))
+    return node.emit("add", places, evaluate_formula(node, lambda: _first_of_images(node), "images"))
 
 
 def _first_of_images(node: NodeView) -> SSAValue:

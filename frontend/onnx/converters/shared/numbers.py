@@ -14,7 +14,7 @@ from xdsl.ir import SSAValue
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.dialects.shared.types import MAX_AXES, shape_of
 from xrelay.frontend.onnx.converters.shared.extents import extent_value
-from xrelay.frontend.onnx.folding import evaluated
+from xrelay.frontend.onnx.folding import evaluate_formula
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.tensors import MAX_COMPUTED_BYTES
 
@@ -111,7 +111,7 @@ class Numbers:
             starts = self.node.emit("arange", self.value(0), self.value(stop), self.value(step))
             return self.node.emit("add", self.node.emit("expand_dims", starts, axis=1), self.arange(0, size))
 
-        return evaluated(self.node, places, "places")
+        return evaluate_formula(self.node, places, "places")
 
     def repeated(self, value: SSAValue, count: int, length: Number) -> SSAValue:
         """Returns the `count` elements of a list, each repeated equally often, to a total of `length`."""

@@ -7,7 +7,7 @@ from xdsl.ir import SSAValue
 
 from xrelay.frontend.onnx.converters.definition import NodeView, Number, Numbers, converts, scalar_input, unless
 from xrelay.frontend.onnx.converters.signal.windows import output_dtype
-from xrelay.frontend.onnx.folding import evaluated
+from xrelay.frontend.onnx.folding import evaluate_formula
 from xrelay.frontend.onnx.tensors import MAX_COMPUTED_BYTES
 
 _NAMES = ("num_mel_bins", "dft_length", "sample_rate", "lower_edge_hertz", "upper_edge_hertz")
@@ -29,7 +29,7 @@ def convert_mel_weights(node: NodeView) -> SSAValue:
             raise node.error(f"{name} is {node.input(index).type}; it must be one number")
     if all(node.constant(index) is not None for index in range(len(_NAMES))):
         _check(node)
-    return evaluated(node, lambda: _weights(node), "weights")
+    return evaluate_formula(node, lambda: _weights(node), "weights")
 
 
 def _check(node: NodeView) -> None:

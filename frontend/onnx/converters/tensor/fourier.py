@@ -26,7 +26,7 @@ from xrelay.frontend.onnx.converters.definition import (
     shape_of,
     unless,
 )
-from xrelay.frontend.onnx.folding import evaluated
+from xrelay.frontend.onnx.folding import evaluate_formula
 from xrelay.frontend.onnx.tensors import MAX_COMPUTED_BYTES
 
 
@@ -68,7 +68,7 @@ def _transformed(node: NodeView, data: SSAValue, transform: _Transform) -> SSAVa
         whole = node.emit("strided_slice", whole, begin=(0,), end=(1,), axes=(1,)) if parts == 1 else whole
         return node.emit("cast", whole, dtype=dtype)
 
-    return _product(node, data, evaluated(node, table, "table"))
+    return _product(node, data, evaluate_formula(node, table, "table"))
 
 
 def _product(node: NodeView, data: SSAValue, table: SSAValue) -> SSAValue:

@@ -13,7 +13,7 @@ def schedule(draft: schedules.ScheduleDraft) -> bool:
         return False
     schedules.vectorize_row(draft, rows[-1], draft.lanes(draft.blocks()[-1]))
     schedules.parallelize_outer(draft, rows[:-1], schedules.points(blocks[SUM]))
-    draft.because(f"{SUM} is computed at {rows[-2]}")
+    draft.record_reason(f"{SUM} is computed at {rows[-2]}")
     return True
 
 
