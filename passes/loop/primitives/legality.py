@@ -20,6 +20,7 @@ from xrelay.passes.loop.nest_queries import (
     is_nonnegative,
     loop_named,
     loops_of,
+    reduces_over,
 )
 
 
@@ -68,6 +69,13 @@ def check_serial(loop: ForOp, own: LoopKind, step: SchedulePrimitive, advice: st
     """Raises `ScheduleError` for a loop that is neither serial nor of the kind `own`, which the primitive sets."""
     if loop.kind not in (LoopKind.SERIAL, own):
         raise refusal(step, f"loop {loop.loop_name!r}", f"it is {loop.kind}", advice)
+
+
+def check_reduces_over(block: BlockOp, loop: ForOp, step: SchedulePrimitive) -> None:
+    """Raises `ScheduleError` for a loop over which the block does not reduce."""
+    if not reduces_over(block, loop) or not loop.is_ancestor(block):
+        reason = f"block {block.block_name!r} does not reduce over it"
+        raise refusal(step, f"loop {loop.loop_name!r}", reason, "name a loop over which it reduces")
 
 
 def store_positions(block: BlockOp, buffer: SSAValue, step: SchedulePrimitive) -> list[int | None]:

@@ -12,7 +12,6 @@ from xrelay.passes.loop.nest_edits import Names, list_buffers, prepend
 from xrelay.passes.loop.nest_queries import (
     is_ordered_in,
     is_spatial_in,
-    reduces_over,
 )
 from xrelay.passes.loop.primitives.accumulators import (
     Update,
@@ -23,7 +22,7 @@ from xrelay.passes.loop.primitives.accumulators import (
     updates_of,
     variables_of_part,
 )
-from xrelay.passes.loop.primitives.legality import find_block, find_loop, refusal
+from xrelay.passes.loop.primitives.legality import check_reduces_over, find_block, find_loop, refusal
 from xrelay.passes.loop.primitives.rewrites import primitive_pass, rewrites
 
 
@@ -84,10 +83,7 @@ def partial_sums(kernel: func.FuncOp, step: PartialSums) -> None:
 def _check_loop(block: BlockOp, loop: ForOp, step: PartialSums) -> None:
     """Raises `ScheduleError` for a loop whose iterations are not groups of terms of the block's sums."""
     subject = f"loop {step.loop!r}"
-    if not reduces_over(block, loop) or not loop.is_ancestor(block):
-        raise refusal(
-            step, subject, f"block {step.block!r} does not reduce over it", "name a loop over which it reduces"
-        )
+    check_reduces_over(block, loop, step)
     if is_ordered_in(block, loop) or is_spatial_in(block, loop):
         reason = f"its iterations are not terms of sums of block {step.block!r}"
         raise refusal(step, subject, reason, "name a loop of a reduce variable alone")

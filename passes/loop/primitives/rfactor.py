@@ -36,7 +36,7 @@ from xrelay.passes.loop.nest_queries import (
     reduces_over,
 )
 from xrelay.passes.loop.primitives.accumulators import Update, around_tile, updates_of
-from xrelay.passes.loop.primitives.legality import find_block, find_loop, refusal
+from xrelay.passes.loop.primitives.legality import check_reduces_over, find_block, find_loop, refusal
 from xrelay.passes.loop.primitives.rewrites import primitive_pass, rewrites
 
 
@@ -84,9 +84,7 @@ def rfactor(kernel: func.FuncOp, step: Rfactor) -> None:
 def _check_place(kernel: func.FuncOp, block: BlockOp, loop: ForOp, step: Rfactor) -> Operation:
     """Returns the outermost op of the nest of `block`; refuses loops that are not a part of its reduction alone."""
     subject, root = f"loop {step.loop!r}", nest_root(block)
-    if not reduces_over(block, loop) or not loop.is_ancestor(block):
-        reason = f"block {step.block!r} does not reduce over it"
-        raise refusal(step, subject, reason, "name a loop over which it reduces")
+    check_reduces_over(block, loop, step)
     if loop.kind is not LoopKind.SERIAL:
         raise refusal(step, subject, f"it is {loop.kind}", "name a serial loop")
     if is_ordered_in(block, loop):
