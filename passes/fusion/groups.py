@@ -69,7 +69,7 @@ class ArgumentCounter:
         self._open: list[list[int]] = [[] for _ in range(len(graph))]
         """The roots of these groups, except those that settle to zero; some may have been merged since."""
         self._final_counts: dict[int, int] = {}
-        """The settled count of each evaluated node."""
+        """The final count of each evaluated node."""
         self._readers: defaultdict[int, list[int]] = defaultdict(list)
         """Maps a node to the nodes whose evaluation read its result."""
         self._left_out: defaultdict[int, list[int]] = defaultdict(list)
@@ -103,7 +103,7 @@ class ArgumentCounter:
             waits_for = consumer if self._empty[consumer] else waits_for
         return found, waits_for
 
-    def settled(self, node: int) -> int:
+    def final_count(self, node: int) -> int:
         """Arguments of `node` and the groups that feed it, an empty group being replaced by the groups that feed it.
 
         A group reached through two nodes counts twice, as in Relay. Counting stops once the maximum is exceeded,
@@ -119,7 +119,7 @@ class ArgumentCounter:
         return self._final_counts[node]
 
     def _evaluate(self, node: int) -> int | None:
-        """Stores the settled count of `node`, or returns the node that must be evaluated first."""
+        """Stores the final count of `node`, or returns the node that must be evaluated first."""
         if node in self._final_counts:
             return None
         count, open_, read = self.groups.arguments[node] + self._feeding[node], self._open[node], list[int]()
@@ -166,7 +166,7 @@ class ArgumentCounter:
             self._invalidate(consumer)
 
     def _invalidate(self, node: int) -> None:
-        """Drops the settled count of `node` and all counts derived from it."""
+        """Drops the final count of `node` and all counts derived from it."""
         pending = [node]
         while pending:
             current = pending.pop()

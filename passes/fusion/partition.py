@@ -352,7 +352,7 @@ class _Partitioner:
             sink = self.tree.parents[node]
             if sink is None or self.arguments is None or self.groups.root(node) == self.groups.root(sink):
                 continue  # Another node's path has fused it since, or a hint caused a second visit.
-            found, limit = self.arguments.settled(consumer), self.arguments.limit(consumer)
+            found, limit = self.arguments.final_count(consumer), self.arguments.limit(consumer)
             if found > limit:
                 self.decisions[node] = self._refusal(node, FusionRule.ARGUMENTS, found=found, limit=limit)
                 continue
