@@ -50,8 +50,8 @@ from xrelay.index_algebra.linear_form import floor_div, modulo, times
 from xrelay.index_algebra.value_map import Space
 
 REGROUPED = arith.FastMathFlagsAttr([FastMathFlag.REASSOC])
-CONTRACTED = arith.FastMathFlagsAttr([FastMathFlag.ALLOW_CONTRACT])
-REGROUPED_CONTRACTED = arith.FastMathFlagsAttr([FastMathFlag.REASSOC, FastMathFlag.ALLOW_CONTRACT])
+ALLOW_CONTRACT = arith.FastMathFlagsAttr([FastMathFlag.ALLOW_CONTRACT])
+REASSOC_CONTRACT = arith.FastMathFlagsAttr([FastMathFlag.REASSOC, FastMathFlag.ALLOW_CONTRACT])
 """Allowed in sums of reductions: any order, and fused multiply-adds."""
 UNSIGNED_ZEROS = arith.FastMathFlagsAttr([FastMathFlag.NO_SIGNED_ZEROS])
 """Allowed in maxima of reductions: any order of 0.0 and -0.0, which saves two instructions."""
@@ -254,7 +254,7 @@ class Body:
         """Adds a product to a sum in any order; product and sum may be rounded together."""
         if not isinstance(a.type, AnyFloat):
             return self.plus(accumulator, self.times(a, b))
-        return self.add(arith.AddfOp(accumulator, self.add(arith.MulfOp(a, b, CONTRACTED)), REGROUPED_CONTRACTED))
+        return self.add(arith.AddfOp(accumulator, self.add(arith.MulfOp(a, b, ALLOW_CONTRACT)), REASSOC_CONTRACT))
 
     def largest(self, accumulator: SSAValue, value: SSAValue) -> SSAValue:
         """Adds a value to a maximum in any order; it is unspecified which of 0.0 and -0.0 remains, as in numpy."""
