@@ -32,7 +32,7 @@ class LoopKind(StrEnum):
     CONTRACTED = "contracted"
     """All at once, in each lane of the loop around them: one instruction sums their products."""
 
-    SETTLING = "settling"
+    EARLY_EXIT = "early_exit"
     """One after the other, up to the first that leaves all elements unchanged, since later ones would repeat it."""
 
 

@@ -193,10 +193,10 @@ class Contract(SchedulePrimitive):
 
 @register_primitive
 @dataclass(frozen=True)
-class Settle(SchedulePrimitive):
+class ExitEarly(SchedulePrimitive):
     """The loop ends after an iteration that changes no element."""
 
-    primitive: ClassVar[str] = "settle"
+    primitive: ClassVar[str] = "exit_early"
     loop: str = field(metadata=names("the loop that may end early"))
 
 

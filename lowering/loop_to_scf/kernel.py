@@ -42,7 +42,7 @@ from xrelay.lowering.loop_to_scf.lanes import Condition, LaneContext, Mask, both
 from xrelay.lowering.loop_to_scf.loops import (
     Changes,
     bound_trip_count,
-    can_settle,
+    can_exit_early,
     delinearize,
     holds_unrolled,
     is_long,
@@ -258,8 +258,8 @@ class KernelWriter:
             return
         elif loop.kind is LoopKind.PARALLEL and not self._in_parallel and self._values.lanes is None:
             self._parallel(loop)
-        elif loop.kind is LoopKind.SETTLING and self._values.lanes is None and can_settle(loop):
-            self._settling(loop)
+        elif loop.kind is LoopKind.EARLY_EXIT and self._values.lanes is None and can_exit_early(loop):
+            self._loop_with_early_exit(loop)
         elif self._values.lanes is not None or not self._transposed(loop):
             self._serial(loop)
 
@@ -308,7 +308,7 @@ class KernelWriter:
         elif loop.no_unroll or holds_unrolled(loop):
             new.attributes[LOOP_ANNOTATION] = UNROLL_DISABLE
 
-    def _settling(self, loop: ForOp) -> None:
+    def _loop_with_early_exit(self, loop: ForOp) -> None:
         self._release(loop)
         self._changes = Changes(self._emitter)
         self._changes.loop(self._extent(loop), partial(self._iteration, loop))

@@ -8,7 +8,7 @@
         … loop.store %v, %y[%i, %j]         →   %bound = arith.select %empty, %c0, %n
                                                 scf.for %i = %c0 to %bound …
 
-**Settling loops** are `scf.while` loops that end after an iteration that changes nothing.
+**Early-exit loops** are `scf.while` loops that end after an iteration that changes nothing.
 """
 
 from __future__ import annotations
@@ -167,10 +167,10 @@ def _is_harmless(op: Operation) -> bool:
     return isinstance(op, kinds) or level_of_class(type(op)) in ("arith", "math")
 
 
-# --- settling loops
+# --- early-exit loops
 
 
-def can_settle(loop: ForOp) -> bool:
+def can_exit_early(loop: ForOp) -> bool:
     """Whether changes can be detected: all stores are of integers, and inner loops are serial or unrolled."""
     kinds = {inner.kind for inner in ops_of(loop.body, ForOp)}
     types = [SSAValue.get(op.memref, type=MemRefType).type for op in ops_of(loop, StoreOp)]

@@ -90,7 +90,7 @@ FOLDERS: dict[str, str] = {
     "loop-disable-unroll": "passes/loop/primitives",
     "loop-vectorize": "passes/loop/primitives",
     "loop-contract": "passes/loop/primitives",
-    "loop-settle": "passes/loop/primitives",
+    "loop-exit-early": "passes/loop/primitives",
     "loop-parallelize": "passes/loop/primitives",
     "loop-cache-read": "passes/loop/primitives",
     "loop-cache-write": "passes/loop/primitives",

@@ -20,6 +20,7 @@ from xrelay.dialects.loop.schedule import (
     Contract,
     Cut,
     DisableUnroll,
+    ExitEarly,
     Fuse,
     Guard,
     Parallelize,
@@ -28,7 +29,6 @@ from xrelay.dialects.loop.schedule import (
     ReverseComputeAt,
     Rfactor,
     SetTail,
-    Settle,
     Split,
     StorageAlign,
     Tile,
@@ -95,7 +95,7 @@ class Schedule:
     unroll = _Method(Unroll)
     vectorize = _Method(Vectorize)
     contract = _Method(Contract)
-    settle = _Method(Settle)
+    exit_early = _Method(ExitEarly)
     parallelize = _Method(Parallelize)
     cache_read = _Method(CacheRead)
     cache_write = _Method(CacheWrite)

@@ -7,7 +7,7 @@ from math import prod
 from xdsl.ir import OpResult
 
 from xrelay.dialects.loop import BlockOp, IterKind, LoadOp, StoreOp
-from xrelay.dialects.loop.schedule import ComputeAt, Reorder, Settle, Unroll
+from xrelay.dialects.loop.schedule import ComputeAt, ExitEarly, Reorder, Unroll
 from xrelay.dialects.shared.op_lists import ops_of
 from xrelay.lowering.topi_to_loop.schedules.common_steps import parallelize_outer, vectorize_row
 from xrelay.lowering.topi_to_loop.schedules.cost_model import MIN_LANES
@@ -147,7 +147,7 @@ def schedule_walk(draft: ScheduleDraft, name: str, consumer: BlockOp) -> bool:
     if not outer or draft.attempt(ComputeAt(name, outer[-1])) is not None:
         return False
     draft.do(Reorder((*steps, walks[-1])), Unroll(walks[-1]))
-    if len(steps) == 1 and (refused := draft.attempt(Settle(steps[0]))) is not None:
+    if len(steps) == 1 and (refused := draft.attempt(ExitEarly(steps[0]))) is not None:
         draft.record_reason(f"no early end of the walks: {refused}")
     parallelize_outer(draft, outer, work)
     draft.record_reason(f"{name} walks {WALKS} at once")

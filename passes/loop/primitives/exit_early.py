@@ -1,4 +1,4 @@
-"""`settle` and the pass `loop-settle`: ends a loop after the first iteration that changes nothing."""
+"""`exit_early` and the pass `loop-exit-early`: ends a loop after the first iteration that changes nothing."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from xdsl.dialects.builtin import IntegerType, MemRefType
 from xdsl.ir import SSAValue
 
 from xrelay.dialects.loop import BlockOp, ForOp, LoopKind, StoreOp
-from xrelay.dialects.loop.schedule import Settle
+from xrelay.dialects.loop.schedule import ExitEarly
 from xrelay.dialects.shared.op_lists import ops_of
 from xrelay.passes.infra.xrelay_pass import EXACT
 from xrelay.passes.loop.nest_queries import blocks_inside
@@ -15,9 +15,9 @@ from xrelay.passes.loop.primitives.legality import check_serial, find_loop, refu
 from xrelay.passes.loop.primitives.rewrites import primitive_pass, rewrites
 
 
-@rewrites(Settle)
-def settle(kernel: func.FuncOp, step: Settle) -> None:
-    """Marks `step.loop` as settling: its iterations are equal, so it ends after an iteration that changes nothing.
+@rewrites(ExitEarly)
+def exit_early(kernel: func.FuncOp, step: ExitEarly) -> None:
+    """Marks `step.loop` as `early_exit`: its iterations are equal, so it ends after an iteration that changes nothing.
 
     ```
     loop.for "k" %k to 23 {
@@ -25,7 +25,7 @@ def settle(kernel: func.FuncOp, step: Settle) -> None:
     ```
     becomes
     ```
-    loop.for "k" %k to 23 settling {
+    loop.for "k" %k to 23 early_exit {
       loop.block "walk" (%vj : spatial 8 = %j, %vk : ordered 23 = %k) reads(%next) writes(%node) {…}
     ```
 
@@ -34,11 +34,11 @@ def settle(kernel: func.FuncOp, step: Settle) -> None:
     """
     loop = find_loop(kernel, step.loop, step)
     subject = f"loop {step.loop!r}"
-    check_serial(loop, LoopKind.SETTLING, step, "settle a serial loop")
+    check_serial(loop, LoopKind.EARLY_EXIT, step, "name a serial loop")
     for block in blocks_inside(loop):
         if (problem := _problem(block, loop)) is not None:
             raise refusal(step, subject, f"block {block.block_name!r} {problem}", "leave it serial")
-    loop.kind = LoopKind.SETTLING
+    loop.kind = LoopKind.EARLY_EXIT
 
 
 def _problem(block: BlockOp, loop: ForOp) -> str | None:
@@ -51,4 +51,4 @@ def _problem(block: BlockOp, loop: ForOp) -> str | None:
     return f"stores elements of {floats[0]}, not integers" if floats else None
 
 
-LoopSettlePass = primitive_pass(Settle, "loop=k", EXACT)
+LoopExitEarlyPass = primitive_pass(ExitEarly, "loop=k", EXACT)

@@ -1,15 +1,15 @@
-// RUN: xrelay-opt %s -p 'loop-settle{loop=k}' --split-input-file | filecheck %s
-// RUN: xrelay-opt %s -p 'loop-unroll{loop=j},loop-settle{loop=k},loop-lower-blocks,convert-loop-to-scf' --split-input-file | filecheck %s --check-prefix SCF
-// RUN: not xrelay-opt %s -p 'loop-settle{loop=j}' 2>&1 | filecheck %s --check-prefix INDEX
-// RUN: not xrelay-opt %s -p 'loop-unroll{loop=k},loop-settle{loop=k}' 2>&1 | filecheck %s --check-prefix KIND
-// RUN: not xrelay-opt %s -p 'loop-settle{loop=k_f}' 2>&1 | filecheck %s --check-prefix FLOATS
-// RUN: not xrelay-opt %s -p 'loop-settle{loop=k},loop-split{loop=k factor=2}' 2>&1 | filecheck %s --check-prefix SPLIT
+// RUN: xrelay-opt %s -p 'loop-exit-early{loop=k}' --split-input-file | filecheck %s
+// RUN: xrelay-opt %s -p 'loop-unroll{loop=j},loop-exit-early{loop=k},loop-lower-blocks,convert-loop-to-scf' --split-input-file | filecheck %s --check-prefix SCF
+// RUN: not xrelay-opt %s -p 'loop-exit-early{loop=j}' 2>&1 | filecheck %s --check-prefix INDEX
+// RUN: not xrelay-opt %s -p 'loop-unroll{loop=k},loop-exit-early{loop=k}' 2>&1 | filecheck %s --check-prefix KIND
+// RUN: not xrelay-opt %s -p 'loop-exit-early{loop=k_f}' 2>&1 | filecheck %s --check-prefix FLOATS
+// RUN: not xrelay-opt %s -p 'loop-exit-early{loop=k},loop-split{loop=k factor=2}' 2>&1 | filecheck %s --check-prefix SPLIT
 
-// CHECK: loop.for "k" %k to 9 settling {
+// CHECK: loop.for "k" %k to 9 early_exit {
 // CHECK-NEXT: loop.for "j" %j to 4 {
-// INDEX: error: settle("j"): loop 'j': block 'walk' computes with its index; help: leave it serial
-// KIND: error: settle("k"): loop 'k': it is unrolled; help: settle a serial loop
-// SPLIT: error: split("k", 2): loop 'k': it is settling
+// INDEX: error: exit_early("j"): loop 'j': block 'walk' computes with its index; help: leave it serial
+// KIND: error: exit_early("k"): loop 'k': it is unrolled; help: name a serial loop
+// SPLIT: error: split("k", 2): loop 'k': it is early_exit
 // SCF-LABEL: @walk(
 // SCF: %[[CHANGED:.*]] = memref.alloca() {alignment = 64 : i64} : memref<1xi64>
 // SCF: scf.while (%[[K:.*]] = %{{.*}}) : (index) -> index {
@@ -36,7 +36,7 @@ func.func private @walk(%next: memref<16xi32>, %node: memref<4xi32>) attributes 
   func.return
 }
 
-// FLOATS: error: settle("k_f"): loop 'k_f': block 'halve' stores elements of memref<4xf32>, not integers
+// FLOATS: error: exit_early("k_f"): loop 'k_f': block 'halve' stores elements of memref<4xf32>, not integers
 func.func private @floats(%y: memref<4xf32>) attributes {loop.kernel} {
   loop.for "k_f" %k to 9 {
     loop.for "j_f" %j to 4 {
