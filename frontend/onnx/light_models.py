@@ -58,11 +58,11 @@ _DRAWS: dict[Role, Draw] = {
 _PASSES_THROUGH = frozenset({"Unsqueeze", "Squeeze", "Reshape", "Identity"})
 
 
-def with_random_weights(model: onnx.ModelProto, seed: int = 0) -> onnx.ModelProto:
-    """Returns a copy of `model` with random weights; a seed yields the same weights on every machine."""
+def with_random_weights(model: onnx.ModelProto) -> onnx.ModelProto:
+    """Returns a copy of `model` with random weights, which are the same on every machine."""
     result = onnx.ModelProto()
     result.CopyFrom(model)
-    graph, rng = result.graph, np.random.default_rng(seed)
+    graph, rng = result.graph, np.random.default_rng(0)
     roles = _roles(graph)
     shapes = {tensor.name: tensor for tensor in graph.initializer}
     filled = [node for node in graph.node if node.op_type == "ConstantOfShape" and node.input[0] in shapes]
@@ -114,13 +114,13 @@ def light_models() -> list[str]:
     )
 
 
-def light_model(name: str, *, seed: int = 0) -> onnx.ModelProto:
+def light_model(name: str) -> onnx.ModelProto:
     """Returns the model called `name` with seeded random weights; raises `InputError` for an unknown name."""
     if name not in light_models():
         raise InputError(f"unknown example model {name!r}", help=f"known are {', '.join(light_models())}")
     with resources.as_file(_folder() / f"{_PREFIX}{name}.onnx") as path:
         model = load_model(path).proto
-    return with_random_weights(model, seed)
+    return with_random_weights(model)
 
 
 def _folder() -> Traversable:

@@ -5,10 +5,9 @@ A tuple is represented by a Python tuple of its fields.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import cast
 
-import numpy as np
 from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp, TensorType, TupleType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
@@ -47,19 +46,14 @@ from xrelay.interpreters.topi.compute import evaluate_compute, evaluate_scan
 from xrelay.interpreters.topi.tensor_ops import evaluate_positions, evaluate_scatter, evaluate_sort, evaluate_suppress
 from xrelay.interpreters.work import Work, finish
 
-ResolveWeight = Callable[[Attribute], Array]
 
-
-def run_topi_module(
-    module: ModuleOp, name: str, inputs: Sequence[Array], resolve_weight: ResolveWeight | None = None
-) -> list[Array]:
+def run_topi_module(module: ModuleOp, name: str, inputs: Sequence[Array]) -> list[Array]:
     """Returns the results of the function `name` on `inputs`.
 
-    `resolve_weight` returns the array of a `relay.constant`'s value; without it the value must hold its own data.
     Raises `InputError` for a wrong number, shape or dtype of inputs, and `InterpreterError` for unsupported ops.
     """
     functions = {op.sym_name.data: op for op in module.ops if isinstance(op, func.FuncOp)}
-    return finish(_Runner(functions, resolve_weight).call(name, inputs))
+    return finish(_Runner(functions).call(name, inputs))
 
 
 def _sizes_in(type: Attribute, array: Array) -> dict[str, int]:
@@ -74,9 +68,8 @@ def _sizes_in(type: Attribute, array: Array) -> dict[str, int]:
 
 
 class _Runner:
-    def __init__(self, functions: dict[str, func.FuncOp], resolve_weight: ResolveWeight | None):
+    def __init__(self, functions: dict[str, func.FuncOp]):
         self._functions = functions
-        self._resolve_weight = resolve_weight
         self._depth, self._call_limit = 0, call_limit()
         self._sizes: list[dict[str, int]] = []
         self._specialized: dict[str, dict[tuple[tuple[str, int], ...], func.FuncOp]] = {}
@@ -246,7 +239,7 @@ class _Runner:
                 self._note_sizes(op.results[0].type, cast(Array, value))
                 return [cast(Array, value)]
             case ConstantOp():
-                return [op.array if self._resolve_weight is None else np.asarray(self._resolve_weight(op.value))]
+                return [op.array]
             case _:
                 raise InterpreterError(f"'{op.name}' has no meaning at the topi level")
 

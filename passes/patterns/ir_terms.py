@@ -6,8 +6,6 @@ body yields. The result of a `relay.let` is a variable. Only wildcards match gro
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from types import MappingProxyType
 from typing import TypeAlias, cast
 
 from xdsl.dialects.builtin import StringAttr
@@ -145,16 +143,14 @@ def _value(node: object) -> SSAValue | None:
     return cast("SSAValue | None", node if isinstance(node, SSAValue) else getattr(node, "ssa_value", None))
 
 
-def same_program(
-    left: SSAValue, right: SSAValue, variables: Mapping[SSAValue, SSAValue] = MappingProxyType({})
-) -> bool:
+def same_program(left: SSAValue, right: SSAValue) -> bool:
     """Returns whether both values come from equal ops on equal operands, regardless of types and names of values.
 
-    Variables are equal if they are the same, bound at the same position, or mapped by `variables`. Attributes that
-    inference records are ignored. Iterative; shared subgraphs are skipped, and each pair is compared once.
+    Variables are equal if they are the same, or bound at the same position. Attributes that inference records are
+    ignored. Iterative; shared subgraphs are skipped, and each pair is compared once.
     """
     pending, seen = [(left, right)], set[tuple[SSAValue, SSAValue]]()
-    bound = dict(variables)
+    bound = dict[SSAValue, SSAValue]()
     while pending:
         pair = pending.pop()
         one, other = pair

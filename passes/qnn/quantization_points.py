@@ -68,13 +68,6 @@ class Bounds:
         reached = most * (steps - 1) / steps
         return Bounds(-reached, reached)
 
-    @staticmethod
-    def of_array(array: Array) -> Bounds:
-        """The least and the greatest element; 0 for an empty array."""
-        if not array.size:
-            return Bounds(0.0, 0.0)
-        return Bounds(float(array.min()), float(array.max()))
-
 
 @dataclass(frozen=True)
 class Grid:

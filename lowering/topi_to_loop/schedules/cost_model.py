@@ -98,12 +98,12 @@ def moving(target: Target, size: float, sweeps: float = 1.0) -> float:
     return size * sweeps / target.bytes_per_cycle(size)
 
 
-def copying(load: LoadOp, target: Target, *, transposed: bool, sweeps: float = 1.0) -> Cost:
-    """Returns the cost of copying a whole loaded buffer, `sweeps` times in total."""
+def copying(load: LoadOp, target: Target, *, transposed: bool) -> Cost:
+    """Returns the cost of copying a whole loaded buffer."""
     size = buffer_bytes(load)
     far = 2.0 if transposed and size > target.l2 else 1.0
-    cycles = size / element_bytes(load) * sweeps * far * (TRANSPOSED_ELEMENT if transposed else COPIED_ELEMENT)
-    return Cost.of(cycles, moving(target, size, sweeps))
+    cycles = size / element_bytes(load) * far * (TRANSPOSED_ELEMENT if transposed else COPIED_ELEMENT)
+    return Cost.of(cycles, moving(target, size))
 
 
 def products_cost(view: KernelView, product: ProductView, cycles: float, iterations: int, sweeps: int = 1) -> Cost:

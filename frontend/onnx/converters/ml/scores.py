@@ -8,7 +8,7 @@ import numpy as np
 from xdsl.dialects.builtin import f32, f64
 from xdsl.ir import SSAValue
 
-from xrelay.frontend.onnx.converters.definition import NodeView, element_type_of, shape_of
+from xrelay.frontend.onnx.converters.definition import NodeView, element_type_of
 
 TRANSFORMS: Final = ("NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO", "PROBIT")
 """The post transforms, numbered as in `TreeEnsemble`."""
@@ -117,8 +117,3 @@ def columns(node: NodeView, *scores: SSAValue) -> SSAValue:
 def as_f32(node: NodeView, value: SSAValue) -> SSAValue:
     """Returns `value` in f32."""
     return value if element_type_of(value.type) == f32 else node.emit("cast", value, dtype="float32")
-
-
-def num_columns(value: SSAValue) -> object:
-    """Returns the extent of axis 1."""
-    return shape_of(value.type)[1]
