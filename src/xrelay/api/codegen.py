@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
@@ -191,26 +191,56 @@ def _computes(op: Operation, kernels: Collection[str]) -> bool:
     """
     if not isinstance(op, llvm.FuncOp):
         return False
-    blocks = list(op.body.blocks)
-    if any(_stores_floats(each) for block in blocks for each in block.ops):
+    if any(_stores_floats(each) for block in op.body.blocks for each in block.ops):
         return True
-    places = {block: place for place, block in enumerate(blocks)}
-    # A back edge leads from the last block of a loop to its first.
-    loops = sorted(
-        (place - places[target], places[target])
-        for place, block in enumerate(blocks)
-        for target in (block.last_op.successors if block.last_op is not None else ())
-        if places[target] <= place
-    )
     inside: set[Block] = set()
-    for length, first in loops:
-        body = blocks[first : first + length + 1]
+    for body in sorted(_loops(op.body.blocks[0]), key=len):
         if inside.isdisjoint(body):
             inside.update(body)
             ops = [each for block in body for each in block.ops]
             if any(isinstance(each, llvm.StoreOp) for each in ops) and not any(_calls(each, kernels) for each in ops):
                 return True
     return False
+
+
+def _loops(entry: Block) -> list[set[Block]]:
+    """Returns the blocks of each natural loop of a function.
+
+    A block may also branch to an earlier block outside of loops, such as the exit for errors.
+    """
+    predecessors: dict[Block, list[Block]] = {entry: []}
+    path, ends, pending = set[Block](), list[tuple[Block, Block]](), [(entry, iter(_successors(entry)))]
+    path.add(entry)
+    while pending:
+        block, targets = pending[-1]
+        target = next(targets, None)
+        if target is None:
+            path.remove(block)
+            pending.pop()
+            continue
+        if target in path:
+            ends.append((block, target))
+        if target not in predecessors:
+            predecessors[target] = []
+            path.add(target)
+            pending.append((target, iter(_successors(target))))
+        predecessors[target].append(block)
+    return [_body(end, first, predecessors) for end, first in ends]
+
+
+def _successors(block: Block) -> Sequence[Block]:
+    return () if block.last_op is None else block.last_op.successors
+
+
+def _body(end: Block, first: Block, predecessors: Mapping[Block, Sequence[Block]]) -> set[Block]:
+    """Returns the blocks of the loop whose back edge leads from `end` to `first`."""
+    body, pending = {first}, [end]
+    while pending:
+        block = pending.pop()
+        if block not in body:
+            body.add(block)
+            pending += predecessors[block]
+    return body
 
 
 def _stores_floats(op: Operation) -> bool:

@@ -269,6 +269,9 @@ COUNTER = "llvm.br ^l(%r : i32) ^l(%j: i32): llvm.store %j, %p : i32, !llvm.ptr"
 AGAIN = """%s = llvm.call @{callee}(%p) : (!llvm.ptr) -> i32
   %again = llvm.icmp "eq" %s, %j : i32
   llvm.cond_br %again, ^l(%s : i32), ^e ^e:"""
+EXIT_BEFORE = """llvm.br ^l ^x: llvm.store %r, %p : i32, !llvm.ptr llvm.return %r : i32
+  ^l: %fails = llvm.icmp "eq" %r, %r : i32
+  llvm.cond_br %fails, ^x, ^e ^e:"""
 
 
 @pytest.mark.parametrize(
@@ -279,6 +282,7 @@ AGAIN = """%s = llvm.call @{callee}(%p) : (!llvm.ptr) -> i32
         ("%f = llvm.mlir.constant(0.0 : f32) : f32 llvm.store %f, %p : f32, !llvm.ptr", False),
         (COUNTER + AGAIN.format(callee="k"), True),
         (COUNTER + AGAIN.format(callee="outside"), False),
+        (EXIT_BEFORE, True),
     ],
 )
 def test_what_only_calls_kernels_is_glue(stored: str, is_glue: bool) -> None:
