@@ -113,10 +113,22 @@ def _store_scalar(emitter: Emitter, target: AccessTarget, value: SSAValue) -> No
 
 
 def _load_uniform(emitter: Emitter, target: AccessTarget, lanes: LaneContext) -> SSAValue:
-    """Loads one element for all lanes as a scalar; reads nothing if all lanes are off."""
-    if lanes.mask is None or lanes.mask.is_never_empty:
+    """Loads one element for all lanes as a scalar; if all lanes are off, reads nothing or an element of the buffer."""
+    if lanes.mask is None or lanes.mask.is_never_empty or _is_in_bounds(emitter, target):
         return _load_scalar(emitter, target)
     return _load_if(emitter, target, any_lane(emitter, lanes.mask, lanes.count))
+
+
+def _is_in_bounds(emitter: Emitter, target: AccessTarget) -> bool:
+    """Whether the ranges of loops prove that a target is an element of its buffer, even if all lanes are off.
+
+    LLVM compiles a tile of registers without a branch for each weight several times as fast, and its code is faster.
+    """
+    for position, extent in enumerate(target.type.get_shape()):
+        known = None if target.irregular else emitter.range_of(target.index[position])
+        if known is None or known[0] < 0 or known[1] >= extent:
+            return False
+    return True
 
 
 def _load_if(emitter: Emitter, target: AccessTarget, condition: SSAValue) -> SSAValue:

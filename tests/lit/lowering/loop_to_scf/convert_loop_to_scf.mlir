@@ -131,6 +131,30 @@ func.func @mask(%X: memref<40xf32>, %b: memref<1xf32>, %Y: memref<40xf32>) {
 
 // -----
 
+// If the lanes may all be off, an element that all lanes read is read only if it is certainly in its buffer.
+// CHECK-LABEL: func.func @maybe_empty
+// CHECK: %[[MASK:.*]] = vector.create_mask %n : vector<16xi1>
+// CHECK-NEXT: %b = memref.load %B[%k] : memref<3xf32>
+// CHECK-NEXT: %[[ANY:.*]] = vector.extract %[[MASK]][0]
+// CHECK-NEXT: %c = scf.if %[[ANY]] -> (f32) {
+// CHECK-NEXT: memref.load %C[%n] : memref<3xf32>
+func.func @maybe_empty(%n: index, %B: memref<3xf32>, %C: memref<3xf32>, %Y: memref<40xf32>) {
+  loop.for "k" %k to 3 {
+    loop.for "i" %i to 16 vectorized {
+      %in = arith.cmpi slt, %i, %n : index
+      scf.if %in {
+        %b = loop.load %B[%k] : memref<3xf32>
+        %c = loop.load %C[%n] : memref<3xf32>
+        %s = arith.addf %b, %c : f32
+        loop.store %s, %Y[%i] : memref<40xf32>
+      }
+    }
+  }
+  func.return
+}
+
+// -----
+
 // Conditions that the extents of loops decide are folded; a condition that is uniform over lanes branches.
 // CHECK-LABEL: func.func @decided
 // CHECK: arith.cmpi eq, %o, %{{.*}} : index
