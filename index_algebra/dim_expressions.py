@@ -263,7 +263,7 @@ class AnyDim(DimExpr):
         return "?"
 
 
-GREAT = 1 << 32
+MAX_DIVISOR = 1 << 32
 """The greatest divisor for which the constant of a numerator is made nonnegative.
 
 `(n - 4) floordiv d` is then `(n + d - 4) floordiv d - 1`. For greater divisors the sum might not fit 64 bits.
@@ -495,8 +495,8 @@ def _divide_by_integer(lhs: Dim, divisor: int) -> Dim:
 
 
 def _near_zero(rest: Dim, divisor: int) -> Dim:
-    """`rest`, or `rest - divisor` if the divisor exceeds `GREAT` and the constant is then nearer to 0."""
-    is_far = divisor > GREAT and 2 * terms_of(rest).get((), 0) > divisor
+    """`rest`, or `rest - divisor` if the divisor exceeds `MAX_DIVISOR` and the constant is then nearer to 0."""
+    is_far = divisor > MAX_DIVISOR and 2 * terms_of(rest).get((), 0) > divisor
     return rest - divisor if is_far and not isinstance(rest, int) else rest
 
 

@@ -58,7 +58,7 @@ class Context(ctypes.Structure):
     """The first argument of every kernel; each call of a model has its own.
 
     The first failure of a parallel body sets `status`. `num_threads` is the maximum for a parallel region. A failure
-    may store three numbers for the message; `noted` specifies their meaning (see `Noted`). A nonzero `cancel` ends runs
+    may store three numbers for the message; `noted` (a `ContextWord`) is their meaning. A nonzero `cancel` ends runs
     that poll it. `buffers` is the list of the run's dynamic buffers. `buffer_bytes` counts these and the current
     allocations of kernels, up to `buffer_limit` (0: no limit). Dynamic buffers are allocated by `allocate` (arguments:
     `allocator`, alignment, bytes) and freed by `free` (arguments: `allocator`, block); if these are null, by the C
@@ -83,7 +83,7 @@ class Context(ctypes.Structure):
     )
 
 
-class Noted(IntEnum):
+class ContextWord(IntEnum):
     """The meaning of the numbers in a context."""
 
     INDEX = 1
@@ -97,7 +97,7 @@ class Noted(IntEnum):
 def describe_failure(status: int, context: Context) -> tuple[str, int | None]:
     """Returns a description of the failure, and the index of the kernel or check."""
     text, kernel = decode_status(status)
-    if text == Reason.INDEX_OUT_OF_RANGE.text and context.noted == Noted.INDEX:
+    if text == Reason.INDEX_OUT_OF_RANGE.text and context.noted == ContextWord.INDEX:
         text = f"{text}: {context.number} is not in [{context.low}, {context.high})"
     if text == Reason.OUT_OF_MEMORY.text:
         text += describe_allocation(context)
@@ -106,7 +106,7 @@ def describe_failure(status: int, context: Context) -> tuple[str, int | None]:
 
 def describe_allocation(context: Context) -> str:
     """Returns the end of a message about a failed allocation; empty if the run failed for another reason."""
-    if context.noted != Noted.BUFFER:
+    if context.noted != ContextWord.BUFFER:
         return ""
     size = context.number & (1 << 64) - 1
     if size > 1 << 62:

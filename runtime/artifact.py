@@ -45,7 +45,7 @@ _VERSION: Final = "version."
 _OWN: Final = "-"
 _VERIFIED: Final = FileRecord("verified")
 """The files whose weights were checked against their digest."""
-_AGAIN: Final = "compile the model again with this version"
+_RECOMPILE_HELP: Final = "compile the model again with this version"
 COPIED_UP_TO: Final = 64 << 20
 """The size up to which weights are copied to memory by default; larger weights are mapped."""
 
@@ -121,9 +121,9 @@ class ModelFile:
         ranges = [self._object_ranges(prefix) for prefix in self._prefixes]
         self._objects = [tuple(bytes(read_bytes(descriptor, *place)) for place in each) for each in ranges]
         if code_digest(self._header.fields, [code for each in self._objects for code in each]) != strings.get(DIGEST):
-            raise ArtifactError(f"'{path}' is damaged: code and tables do not match their digest", help=_AGAIN)
+            raise ArtifactError(f"'{path}' is damaged: code and tables do not match their digest", help=_RECOMPILE_HELP)
         if key is not None and strings.get(CACHE_KEY) != key:
-            raise ArtifactError(f"'{path}' has another cache key: '{strings.get(CACHE_KEY)}'", help=_AGAIN)
+            raise ArtifactError(f"'{path}' has another cache key: '{strings.get(CACHE_KEY)}'", help=_RECOMPILE_HELP)
         self._tables = [ModelMetadata.from_json(strings.get(_key(MODEL_KEY, prefix), "")) for prefix in self._prefixes]
         self.metadata = self._tables[0]
         pairs = zip(self._prefixes, self._tables, strict=True)
@@ -168,7 +168,8 @@ class ModelFile:
             raise ArtifactError(f"'{self._path}' is a safetensors file but not a saved model")
         if version != str(FORMAT_VERSION):
             raise ArtifactError(
-                f"'{self._path}' has format {version}, this version of xrelay reads {FORMAT_VERSION}", help=_AGAIN
+                f"'{self._path}' has format {version}, this version of xrelay reads {FORMAT_VERSION}",
+                help=_RECOMPILE_HELP,
             )
 
     def _object_ranges(self, prefix: str) -> list[tuple[int, int]]:
@@ -177,7 +178,7 @@ class ModelFile:
         ranges = [tensors.get(f"{prefix}object.{i}") for i in range(count)]
         found = [place for place in ranges if place is not None]
         if not found or len(found) != count:
-            raise ArtifactError(f"'{self._path}' is damaged: object code is missing", help=_AGAIN)
+            raise ArtifactError(f"'{self._path}' is damaged: object code is missing", help=_RECOMPILE_HELP)
         return found
 
     def _shared(self, prefix: str, tables: ModelMetadata) -> list[int]:
@@ -193,7 +194,9 @@ class ModelFile:
             i >= len(known) or (i >= 0 and (known[i].dtype, known[i].shape) != (spec.dtype, spec.shape))
             for i, spec in pairs
         ):
-            raise ArtifactError(f"'{self._path}' is damaged: a version shares weights that do not exist", help=_AGAIN)
+            raise ArtifactError(
+                f"'{self._path}' is damaged: a version shares weights that do not exist", help=_RECOMPILE_HELP
+            )
         return indices
 
     def _weight_ranges(self) -> dict[str, tuple[int, int]]:
@@ -234,7 +237,9 @@ class ModelFile:
         """Checks the weights against their digest, and records this if the file did not change meanwhile."""
         digest = self._header.metadata.get(WEIGHTS_DIGEST, "")
         if sources_key(sources) != digest:
-            raise ArtifactError(f"'{self._path}' is damaged: the weights do not match their digest", help=_AGAIN)
+            raise ArtifactError(
+                f"'{self._path}' is damaged: the weights do not match their digest", help=_RECOMPILE_HELP
+            )
         mark = self._mark(os.fstat(self._descriptor))
         if steady is not None and self._mark(steady) == mark:
             _VERIFIED.put(mark, digest)

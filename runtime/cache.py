@@ -30,7 +30,7 @@ _LOG: Final = logging.getLogger(__name__)
 _PRIVATE_FOLDER: Final = 0o700
 _PARTIAL_SECONDS: Final = 3600.0
 _SHARE_AFTER_EVICTION: Final = 0.8  # an eviction goes below the limit, so that evictions are rare
-_ELSEWHERE: Final = "set XRELAY_CACHE_DIR to a folder that you own, or set XRELAY_CACHE=0"
+_FOLDER_HELP: Final = "set XRELAY_CACHE_DIR to a folder that you own, or set XRELAY_CACHE=0"
 
 _CLEARED_TIMES: Final = 2
 _Result = TypeVar("_Result")
@@ -52,10 +52,10 @@ def usable_folder(folder: Path) -> bool:
     try:
         fault = while_cleared(lambda: _creation_fault(folder))
     except OSError as error:
-        warn_once("unusable", f"compiling without the cache: {_description(folder, error)}; {_ELSEWHERE}")
+        warn_once("unusable", f"compiling without the cache: {_description(folder, error)}; {_FOLDER_HELP}")
         return False
     if fault is not None:
-        remedy = f"remove the write access of other users (chmod, chown), or {_ELSEWHERE}"
+        remedy = f"remove the write access of other users (chmod, chown), or {_FOLDER_HELP}"
         warn_once("unsafe", f"compiling without the cache in '{folder}': {fault}; {remedy}")
         return False
     return True
@@ -125,7 +125,7 @@ class Store:
         try:
             size = while_cleared(lambda: _write(path, fill))
         except OSError as error:
-            warn_once("unusable", f"the cache cannot be written: {_description(path.parent, error)}; {_ELSEWHERE}")
+            warn_once("unusable", f"the cache cannot be written: {_description(path.parent, error)}; {_FOLDER_HELP}")
             return None
         self._grow(size, path)
         return path

@@ -21,7 +21,7 @@ from xrelay.runtime.abi import (
     PLAN_SYMBOL,
     RELEASE_SYMBOL,
     Context,
-    Noted,
+    ContextWord,
     Reason,
     describe_allocation,
     describe_failure,
@@ -33,7 +33,7 @@ from xrelay.runtime.lists import DynamicBufferReader, Listed
 from xrelay.runtime.memory import BESIDE_ARENA, MemoryNeeds, RunLimits
 from xrelay.runtime.metadata import TensorSpec
 from xrelay.runtime.native import NativeLibrary
-from xrelay.runtime.running import SHORT, Running, cancelled_error
+from xrelay.runtime.running import MIN_CANCELLABLE_SECONDS, Running, cancelled_error
 from xrelay.runtime.thread_pool import thread_pool
 
 Shaped: TypeAlias = tuple[tuple[int, ...], np.dtype[Any]]
@@ -316,7 +316,7 @@ class Executable:
 
         start = perf_counter()
         status, run = self._running.call(entry, frame.context, timeout)
-        if self._straight and status == 0 and perf_counter() - start < SHORT:
+        if self._straight and status == 0 and perf_counter() - start < MIN_CANCELLABLE_SECONDS:
             plan.is_short = True
         if status == Reason.CANCELLED:
             raise cancelled_error(run, self._artifact.metadata.name)
@@ -360,7 +360,7 @@ class Executable:
         metadata = self._artifact.metadata
         if reason == Reason.CHECK.text and number is not None and number < len(metadata.checks):
             check = metadata.checks[number]
-            sides = (context.low, context.high) if context.noted == Noted.SIDES else None
+            sides = (context.low, context.high) if context.noted == ContextWord.SIDES else None
             text = check.failure(sizes, sides) + describe_allocation(context) if exceeded is None else exceeded
             return ExecutionError(text, location=", ".join(check.sources) or metadata.name)
         named = (*metadata.kernels, *metadata.calls)

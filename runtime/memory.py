@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from xrelay.errors import ExecutionError, InputError
-from xrelay.runtime.abi import Context, Noted
+from xrelay.runtime.abi import Context, ContextWord
 
 BESIDE_ARENA: Final = ("dynamic_buffers", "kernels", "each_thread")
 """The fields of `MemoryNeeds` whose values follow the extents of outputs in the result of `xrelay_plan`."""
@@ -72,7 +72,7 @@ class RunLimits(NamedTuple):
 
     def exceeded(self, context: Context, arena_size: int) -> str | None:
         """Returns the message for a run that exceeded the memory limit, or `None`."""
-        if self.memory is None or context.noted != Noted.BUFFER or not 0 <= context.number < 1 << 62:
+        if self.memory is None or context.noted != ContextWord.BUFFER or not 0 <= context.number < 1 << 62:
             return None
         if context.low + context.number <= context.high:
             return None

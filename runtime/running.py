@@ -2,8 +2,8 @@
 
 Native code polls the context of its call in each iteration of a loop between kernels, and before each kernel if there
 are more than a few. Only models with such loops or so many kernels poll, which costs a few microseconds per run. If a
-model is a sequence of kernels without loops, and a run took less than `SHORT`, later runs of the same sizes do not
-poll, unless they have a time limit.
+model is a sequence of kernels without loops, and a run took less than `MIN_CANCELLABLE_SECONDS`, later runs of the same
+sizes do not poll, unless they have a time limit.
 
 While the main thread is in native code, Python does not run signal handlers, but it immediately writes the number of
 the signal to a file descriptor (`signal.set_wakeup_fd`). A thread reads it and ends the runs of the main thread. This
@@ -28,7 +28,7 @@ from xrelay.runtime.abi import Context
 
 MAX_SECONDS: Final = threading.TIMEOUT_MAX
 """The maximum time limit, in seconds, that a thread can wait for."""
-SHORT: Final = 0.002
+MIN_CANCELLABLE_SECONDS: Final = 0.002
 """The duration in seconds below which a run need not be cancellable."""
 
 

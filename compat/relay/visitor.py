@@ -123,7 +123,7 @@ class ExprFunctor:
         return NoMethodError(f"{type(self).__name__} has no method {method}", help="define it in the class")
 
 
-class _KeepsLeaves(ExprFunctor):
+class _IdentityFunctor(ExprFunctor):
     """Returns expressions without parts unchanged."""
 
     def visit_op(self, op: Op) -> Any:
@@ -143,7 +143,7 @@ class _KeepsLeaves(ExprFunctor):
         return const
 
 
-class ExprVisitor(_KeepsLeaves):
+class ExprVisitor(_IdentityFunctor):
     """Visits all parts of an expression. Override the methods for the kinds of interest; results are optional."""
 
     def visit_call(self, call: Call) -> Any:
@@ -177,7 +177,7 @@ class ExprVisitor(_KeepsLeaves):
             self.visit(part)
 
 
-class ExprMutator(_KeepsLeaves):
+class ExprMutator(_IdentityFunctor):
     """Rebuilds an expression from the results for its parts. Methods return expressions, numbers or arrays."""
 
     def visit(self, expr: Any) -> Any:

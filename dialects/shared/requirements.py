@@ -202,7 +202,7 @@ def record_extents(op: Operation, extents: Iterable[NewExtent]) -> None:
     _set(op, BINDS, BoundsAttr.of(extents))
 
 
-class PureOnItsValue(Pure):
+class PureExceptNames(Pure):
     """An op without side effects, except that it may introduce names of extents that other ops use.
 
     Ops that introduce names have a memory effect, so that passes without support for names neither erase nor merge

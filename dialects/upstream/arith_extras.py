@@ -135,7 +135,7 @@ class _Narrower(_IntegerToInteger):
             raise VerifyException(f"[{self.name} C2] {target} is not narrower than {source}")
 
 
-class _Wider(_IntegerToInteger):
+class _WideningCast(_IntegerToInteger):
     def verify_(self) -> None:
         """Checks C1 and C2."""
         super().verify_()
@@ -219,7 +219,7 @@ class TruncIOp(_Narrower, arith.TruncIOp):
 
 
 @irdl_op_definition
-class ExtSIOp(_Wider, arith.ExtSIOp):
+class ExtSIOp(_WideningCast, arith.ExtSIOp):
     """Widens signed integers. C1: same shape. C2: the result is wider.
 
     ```mlir
@@ -232,7 +232,7 @@ class ExtSIOp(_Wider, arith.ExtSIOp):
 
 
 @irdl_op_definition
-class ExtUIOp(_Wider, arith.ExtUIOp):
+class ExtUIOp(_WideningCast, arith.ExtUIOp):
     """Widens unsigned integers. C1: same shape. C2: the result is wider.
 
     ```mlir

@@ -12,7 +12,7 @@ from xdsl.utils.exceptions import VerifyException
 from xrelay.dialects.upstream.replacing import replace_ops
 
 
-class _NamesAFunction(SymbolUserOpInterface):
+class _SymbolUser(SymbolUserOpInterface):
     def verify(self, op: Operation) -> None:
         assert isinstance(op, ConstantOp)
         found = SymbolTable.lookup_symbol(op, op.value)
@@ -41,7 +41,7 @@ class ConstantOp(IRDLOperation):
     value = prop_def(SymbolRefAttr)
     result = result_def(FunctionType)
 
-    traits = traits_def(Pure(), _NamesAFunction())
+    traits = traits_def(Pure(), _SymbolUser())
 
     assembly_format = "attr-dict $value `:` type($result)"
 

@@ -22,7 +22,7 @@ ModelSource: TypeAlias = "str | PathLike[str] | bytes | onnx.ModelProto"
 """A path, serialised bytes, or a model in memory."""
 
 
-LARGE: Final = 1 << 20
+LARGE_TENSOR_BYTES: Final = 1 << 20
 """The size in bytes from which on large tensors are read separately instead of parsing the whole model."""
 
 MAX_BYTES: Final = (1 << 31) - 1
@@ -104,7 +104,7 @@ def _piped(path: Path) -> bytes:
 
 
 def _parsed(content: Content, tensors: TensorBytes, location: str) -> onnx.ModelProto:
-    slim = slim_model(content, tensors, location) if content.size >= LARGE else None
+    slim = slim_model(content, tensors, location) if content.size >= LARGE_TENSOR_BYTES else None
     return _decode(bytes(content.read(0, content.size)) if slim is None else slim, location)
 
 

@@ -30,13 +30,13 @@ _VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5
 _SIZES: Final = {_FIXED64: 8, _FIXED32: 4}
 _WIRES: Final = (_VARINT, _FIXED64, _BYTES, _FIXED32)
 _VARINT_BYTES: Final = 10
-_MORE: Final = 0x80
+_CONTINUATION_BIT: Final = 0x80
 """The continuation bit of a byte of a varint."""
 _HEAD: Final = 2 * _VARINT_BYTES
 _WINDOW: Final = 1 << 12
 
 _PROTO: Final = onnx.TensorProto
-_ELSEWHERE: Final = (_PROTO.EXTERNAL_DATA_FIELD_NUMBER, _PROTO.DATA_LOCATION_FIELD_NUMBER)
+_EXTERNAL_DATA_FIELDS: Final = (_PROTO.EXTERNAL_DATA_FIELD_NUMBER, _PROTO.DATA_LOCATION_FIELD_NUMBER)
 _LISTS: Final[dict[int, int]] = {
     _PROTO.FLOAT: _PROTO.FLOAT_DATA_FIELD_NUMBER,
     _PROTO.DOUBLE: _PROTO.DOUBLE_DATA_FIELD_NUMBER,
@@ -164,7 +164,7 @@ class _Slimming:
         fields: dict[int, list[_Field]] = {}
         for field in self._fields(begin, end):
             fields.setdefault(field.number, []).append(field)
-        if not fields.keys().isdisjoint(_ELSEWHERE):
+        if not fields.keys().isdisjoint(_EXTERNAL_DATA_FIELDS):
             return None
         held = fields.get(_PROTO.RAW_DATA_FIELD_NUMBER, [])
         types = fields.get(_PROTO.DATA_TYPE_FIELD_NUMBER, [])
@@ -201,7 +201,7 @@ def _number(data: Data, at: int) -> tuple[int, int]:
     for byte in data[at : at + _VARINT_BYTES]:
         at += 1
         value |= (byte & 0x7F) << shift
-        if byte < _MORE:
+        if byte < _CONTINUATION_BIT:
             return value, at
         shift += 7
     raise _OddError
@@ -210,8 +210,8 @@ def _number(data: Data, at: int) -> tuple[int, int]:
 def _varint(value: int) -> bytes:
     """Encodes a number as a varint."""
     data = bytearray()
-    while value >= _MORE:
-        data.append(value & 0x7F | _MORE)
+    while value >= _CONTINUATION_BIT:
+        data.append(value & 0x7F | _CONTINUATION_BIT)
         value >>= 7
     data.append(value)
     return bytes(data)

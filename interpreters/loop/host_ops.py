@@ -108,7 +108,7 @@ def _indices(indices: Sequence[SSAValue], values: Values) -> tuple[int, ...]:
     return tuple(int(values[index]) for index in indices)
 
 
-FREED = 0xA5
+FREED_BYTE = 0xA5
 """The value of each byte of a freed buffer, which makes reads after the free wrong."""
 
 
@@ -119,7 +119,7 @@ def run_memory_op(op: Operation, values: Values) -> bool:
             shape = _shape(op.memref, [values[size] for size in op.dynamic_sizes])
             values[op.memref] = undefined(shape, numpy_dtype(buffer_type(op.memref).element_type))
         case memref.DeallocOp():
-            values[op.memref].reshape(-1).view(np.uint8).fill(FREED)
+            values[op.memref].reshape(-1).view(np.uint8).fill(FREED_BYTE)
         case memref.ViewOp():
             shape = _shape(op.result, [values[size] for size in op.sizes])
             values[op.result] = _view(values[op.source], int(values[op.byte_shift]), op.result, shape)

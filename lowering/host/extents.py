@@ -26,7 +26,7 @@ from xrelay.index_algebra.requirement import LHS, AtLeast
 from xrelay.lowering.host.code import HostCode, lowers
 from xrelay.lowering.host.signature import memref_of
 
-LARGEST: Final = MAX_EXTENT - 1
+LARGEST_EXTENT: Final = MAX_EXTENT - 1
 """The largest extent that a value may become."""
 
 
@@ -83,8 +83,8 @@ def _check_extent(op: ExtentsOp, number: int, value: SSAValue, code: HostCode) -
     failure = op.description(number).failure.replace("{value}", LHS)
     holds = code.compare("sge", value, code.constant(0))
     code.check_that(holds, f"shape mismatch: [{op.name} C3] {failure}")
-    largest = AtLeast(LARGEST, symbol(op.names[number]), constraint="C3")
-    _check_at_least(largest, code.constant(LARGEST), value, code)
+    largest = AtLeast(LARGEST_EXTENT, symbol(op.names[number]), constraint="C3")
+    _check_at_least(largest, code.constant(LARGEST_EXTENT), value, code)
 
 
 def _check_at_least(requirement: AtLeast, lhs: SSAValue, rhs: SSAValue, code: HostCode) -> None:

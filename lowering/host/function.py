@@ -21,7 +21,7 @@ from xrelay.dialects.shared.types import dims_in
 from xrelay.index_algebra.dims import symbol
 from xrelay.lowering.host.calls import follows_from
 from xrelay.lowering.host.code import HostCode, HostModule
-from xrelay.lowering.host.signature import FunctionRewriting, Returned, is_container
+from xrelay.lowering.host.signature import FunctionRewriting, ReturnedResult, is_container
 from xrelay.passes.infra.verify import walk_ops
 from xrelay.passes.loop.signature import argument_attrs, set_argument_attrs
 from xrelay.registrations import import_modules
@@ -68,21 +68,21 @@ def _add_arguments(
     return outputs
 
 
-def _returned_results(rewriting: FunctionRewriting, names: Sequence[str], code: HostCode) -> list[Returned]:
+def _returned_results(rewriting: FunctionRewriting, names: Sequence[str], code: HostCode) -> list[ReturnedResult]:
     """Returns the buffers and extents of the results that the caller has no buffers for."""
     last = rewriting.last
     if any(not requirement.names <= set(names) for requirement in requirements_of(last)):
         code.require()
     rest = {number: value for number, value in enumerate(last.operands) if not follows_from(names, value.type)}
     buffers = code.pass_outward(list(rest.values()), [value.type for value in rest.values()])
-    found: list[Returned] = []
+    found: list[ReturnedResult] = []
     for (number, value), buffer in zip(rest.items(), buffers, strict=True):
         dims = list(dims_in(value.type))
         attributes: dict[str, Attribute] = (
             {CONTAINER: value.type} if is_container(value.type) else {LOOP_DIMS: DimsAttr(tuple(dims))}
         )
         attributes[OUTPUT_PLACE] = IntegerAttr(number, i64)
-        found.append(Returned(number, [buffer, *code.extents(dims)], attributes))
+        found.append(ReturnedResult(number, [buffer, *code.extents(dims)], attributes))
     return found
 
 

@@ -79,7 +79,7 @@ from xrelay.errors import LoweringError
 from xrelay.index_algebra.dims import symbol
 from xrelay.index_algebra.requirement import LHS, RHS
 from xrelay.lowering.host.code import HostCode, lowers
-from xrelay.lowering.host.extents import LARGEST
+from xrelay.lowering.host.extents import LARGEST_EXTENT
 from xrelay.lowering.host.fields import new_names
 from xrelay.lowering.host.signature import holder_of, is_container
 
@@ -307,7 +307,7 @@ def lower_concat_from_sequence(op: ConcatFromSequenceOp, code: HostCode) -> None
     true = code.value(arith.ConstantOp.from_int_and_width(1, i1))
     total, same = _for(length, [zero, true], measure, code)
     check(same, f"the values differ in an extent other than that of axis {axis}", code)
-    check(code.compare("ule", total, code.constant(LARGEST)), "the result is too long", code)
+    check(code.compare("ule", total, code.constant(LARGEST_EXTENT)), "the result is too long", code)
     bind_extents(op, [*first[:axis], total, *first[axis if new else axis + 1 :]], code)
     target = code.buffer(op.results[0])
     extents = code.extents_of(op.results[0].type)

@@ -51,7 +51,7 @@ TOTAL = (
 """The ops that have a defined result for all operands."""
 
 
-class NoScalarCode(Exception):
+class NoScalarCodeError(Exception):
     """A kernel cannot be lowered to scalar code.
 
     It has ops other than computes on integers of static extents, or more than a few of them; elements at dynamic
@@ -99,7 +99,7 @@ class ScalarCode:
         self._arguments: Mapping[SSAValue, int] = {}
 
     def run(self, kernel: FuncOp) -> list[Sequence[Number]]:
-        """Returns the elements of each result of `kernel`; raises `NoScalarCode` if the kernel cannot be lowered."""
+        """Returns the elements of each result of `kernel`; raises `NoScalarCodeError` if that is not possible."""
         block = kernel.body.block
         self._arguments = {argument: number for number, argument in enumerate(block.args)}
         returned: list[Sequence[Number]] = []
@@ -109,7 +109,7 @@ class ScalarCode:
             elif isinstance(op, ReturnOp):
                 returned = [self._tensors.get(value, ()) for value in op.operands]
                 if any(value not in self._tensors for value in op.operands):
-                    raise NoScalarCode
+                    raise NoScalarCodeError
         return returned
 
     def _compute(self, op: ComputeOp) -> None:
@@ -132,7 +132,7 @@ class ScalarCode:
             if isinstance(op, YieldOp):
                 return [scalars[value] for value in op.values]
             scalars[op.results[0]] = self._scalar(op, scalars)
-        raise NoScalarCode
+        raise NoScalarCodeError
 
     def _scalar(self, op: Operation, scalars: dict[SSAValue, Number]) -> Number:
         match op:
@@ -156,12 +156,12 @@ class ScalarCode:
         for axis, extent in enumerate(shape):
             place = _place(op.index, axis, scalars)
             if not isinstance(place, int) or not isinstance(extent, int) or not 0 <= place < extent:
-                raise NoScalarCode
+                raise NoScalarCodeError
             flat = flat * extent + place
         if op.tensor in self._tensors:
             return self._tensors[op.tensor][flat]
         if op.tensor not in self._arguments or not _is_integer(tensor_type(op.tensor).element_type):
-            raise NoScalarCode
+            raise NoScalarCodeError
         return self._element(self._arguments[op.tensor], flat)
 
     def _guard(self, op: GuardOp, scalars: dict[SSAValue, Number]) -> Number:
@@ -176,7 +176,7 @@ class ScalarCode:
     def _computed(self, op: Operation, operands: Sequence[Number]) -> Number:
         divides = isinstance(op, arith.DivSIOp) and _may_divide(operands[1])
         if not isinstance(op, (arith.ConstantOp, *TOTAL)) and not divides:
-            raise NoScalarCode
+            raise NoScalarCodeError
         known = [number for number in operands if isinstance(number, int)]
         if len(known) == len(operands):
             values = [
@@ -207,14 +207,14 @@ class ScalarCode:
         self._ops.add_op(op)
         self._count += 1
         if self._count > MOST_OPS:
-            raise NoScalarCode
+            raise NoScalarCodeError
         return op.results[0]
 
 
 def constant_of(number: int, type: Attribute) -> arith.ConstantOp:
     """Returns a number as a constant of an integer type."""
     if not isinstance(type, IntegerType | IndexType):
-        raise NoScalarCode
+        raise NoScalarCodeError
     return arith.ConstantOp(IntegerAttr(number, type))
 
 
@@ -227,26 +227,26 @@ def _place(index: IndexMap, axis: int, scalars: Mapping[SSAValue, Number]) -> Di
             known[position] = AffineConstantExpr(number)
     found = dim_of(linear_form(substitute(index.exprs[axis], dict(known))).expr(), index.operands)
     if found is None:
-        raise NoScalarCode
+        raise NoScalarCodeError
     return found
 
 
 def _is_below(place: Dim, limit: Dim) -> bool:
-    """Whether `0 <= place < limit`; raises `NoScalarCode` if that is known only at run time."""
+    """Whether `0 <= place < limit`; raises `NoScalarCodeError` if that is known only at run time."""
     if is_nonnegative(place) and is_positive(limit - place):
         return True
     if is_positive(-place) or is_nonnegative(place - limit):
         return False
-    raise NoScalarCode
+    raise NoScalarCodeError
 
 
 def _checked(op: CheckedIndexOp, index: Number) -> Number:
-    """Returns a checked index if it is known to be in range; raises `NoScalarCode` otherwise."""
+    """Returns a checked index if it is known to be in range; raises `NoScalarCodeError` otherwise."""
     if isinstance(index, int) and isinstance(op.extent, int):
         counted = index + op.extent if op.from_end and index < 0 else index
         if 0 <= counted < op.extent:
             return counted
-    raise NoScalarCode
+    raise NoScalarCodeError
 
 
 def _may_divide(divisor: Number) -> bool:
@@ -273,7 +273,7 @@ def inline_call(op: func.CallOp, code: HostCode) -> bool:
     )
     try:
         results = scalars.run(kernel)
-    except NoScalarCode:
+    except NoScalarCodeError:
         ops.erase()
         return False
     for new in list(ops.ops):

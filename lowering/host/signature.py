@@ -82,7 +82,7 @@ def holder_of(type: Attribute, place: Operation) -> MemRefType | ListType:
 
 
 @dataclass(frozen=True)
-class Returned:
+class ReturnedResult:
     """A result that a function returns: its number among all results, its buffer and extents, and its attributes."""
 
     number: int
@@ -133,7 +133,7 @@ class FunctionRewriting:
                 copied.append((value, output))
         return copied
 
-    def finish(self, num_outputs: int, returned: Sequence[Returned] = ()) -> None:
+    def finish(self, num_outputs: int, returned: Sequence[ReturnedResult] = ()) -> None:
         """Replaces the body, the type and the attributes of arguments and results."""
         function = self.function
         values = [value for each in returned for value in each.values]

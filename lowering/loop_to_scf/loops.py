@@ -97,13 +97,13 @@ def only_parallel_loop(op: memref.AllocOp) -> ForOp | None:
 
 # --- loops without effect
 
-_LARGE: Final = 1 << 24
+_SLOW_EXTENT: Final = 1 << 24
 """The minimum static extent for which a loop without effect takes noticeable time."""
 
 
 def is_long(loop: ForOp) -> bool:
     """Whether the extent of a loop is dynamic or large."""
-    return loop.extent is None or loop.extent >= _LARGE
+    return loop.extent is None or loop.extent >= _SLOW_EXTENT
 
 
 def bound_trip_count(loop: ForOp, extent: SSAValue, values: Values, emitter: Emitter) -> SSAValue:

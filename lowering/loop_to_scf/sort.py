@@ -24,7 +24,7 @@ from xrelay.lowering.loop_to_scf.buffers import FlatBuffers, on_stack
 from xrelay.lowering.loop_to_scf.emitter import Emitter
 from xrelay.lowering.loop_to_scf.row_writer import RowWriter, Values
 
-SHORT = 32
+INSERTION_LIMIT = 32
 """The greatest number of elements that are sorted by insertion."""
 
 BYTES = 256
@@ -61,8 +61,8 @@ class SortWriter(RowWriter):
         """
         number = self._index(length)
         if isinstance(length, int):
-            return self._insertion_sort(number) if length <= SHORT else self._radix_sort(number, half)
-        is_short = number.compare("sle", SHORT)
+            return self._insertion_sort(number) if length <= INSERTION_LIMIT else self._radix_sort(number, half)
+        is_short = number.compare("sle", INSERTION_LIMIT)
         return self._choose(is_short, lambda: self._insertion_sort(number), lambda: self._radix_sort(number, half))
 
     # --- insertion

@@ -71,7 +71,7 @@ from xrelay.lowering.to_llvm.failures import (
     record_extents,
     status_of,
 )
-from xrelay.lowering.to_llvm.function_exits import FunctionExits, Held, live_allocations_at_exits
+from xrelay.lowering.to_llvm.function_exits import FunctionExits, LiveBuffer, live_allocations_at_exits
 from xrelay.lowering.to_llvm.lists import LISTS
 from xrelay.lowering.to_llvm.ops import constant, element_pointer, load, on_stack, split_before, store
 from xrelay.lowering.to_llvm.runtime_functions import (
@@ -241,7 +241,7 @@ class _BodyConversion:
             exit = record_extents(context, extents, exit)
         _branch(op, op.arg, exit, status, self._rewriter)
 
-    def _call(self, op: func.CallOp, exits: FunctionExits, held: Held | None) -> None:
+    def _call(self, op: func.CallOp, exits: FunctionExits, held: LiveBuffer | None) -> None:
         callee = op.callee.string_value()
         if callee in self._convention.inlined:
             _convert_inline_call(op, self._rewriter)

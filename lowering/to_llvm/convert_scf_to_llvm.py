@@ -29,7 +29,7 @@ from xrelay.lowering.to_llvm import convert_vector_to_llvm as vector_step
 from xrelay.lowering.to_llvm import ops
 from xrelay.lowering.to_llvm.convert_func_to_llvm import convert_functions
 from xrelay.lowering.to_llvm.convert_scf_to_branches import convert_to_branches
-from xrelay.lowering.to_llvm.structured import ENDS, RULES, BlockWriter, ControlFlowOps
+from xrelay.lowering.to_llvm.structured import RULES, TERMINATORS, BlockWriter, ControlFlowOps
 from xrelay.lowering.to_llvm.types import llvm_types
 from xrelay.passes.infra.conversion import PatternTable, RebuildingRewriter, dispose
 from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
@@ -139,7 +139,7 @@ def _is_known(op: Operation) -> bool:
 
 @cache
 def _is_convertible(kind: type[Operation]) -> bool:
-    return kind in RULES or kind in ENDS or _is_legal(kind) or bool(_TABLE.get(kind))
+    return kind in RULES or kind in TERMINATORS or _is_legal(kind) or bool(_TABLE.get(kind))
 
 
 @cache

@@ -175,7 +175,7 @@ def _may_fail(function: func.FuncOp, groups: Mapping[str, str], harmless: Collec
 _MARK: Final = 1
 """The position of the mark in the context, in words of 8 bytes; an index or nothing, and two numbers follow."""
 _EXTENTS: Final = 3
-"""The mark of two extents (`Noted` in `runtime/abi.py`)."""
+"""The mark of two extents (`ContextWord` in `runtime/abi.py`)."""
 _PREDICATES: Final[Mapping[type[Requirement], llvm.ICmpPredicateFlag]] = {
     AtLeast: llvm.ICmpPredicateFlag.SGE,
     Broadcasts: llvm.ICmpPredicateFlag.EQ,

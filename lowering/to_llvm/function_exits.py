@@ -20,14 +20,14 @@ from xrelay.lowering.to_llvm.runtime_functions import SCRATCH_FREE, SCRATCH_NEW
 
 
 @dataclass(frozen=True, eq=False)
-class Held:
+class LiveBuffer:
     """A live buffer, and the buffers allocated before it."""
 
     pointer: SSAValue
-    below: Held | None
+    below: LiveBuffer | None
 
 
-def live_allocations_at_exits(body: Region) -> dict[Operation, Held]:
+def live_allocations_at_exits(body: Region) -> dict[Operation, LiveBuffer]:
     """Returns the live allocations at each call and assertion of a function, if there are any.
 
     Only buffers that the function frees itself on success are counted. A block with several predecessors has the
@@ -37,7 +37,7 @@ def live_allocations_at_exits(body: Region) -> dict[Operation, Held]:
     if not freed or body.first_block is None:
         return {}
     stacks = _Stacks()
-    at_entry: dict[Block, Held | None] = {body.first_block: None}
+    at_entry: dict[Block, LiveBuffer | None] = {body.first_block: None}
     pending = [body.first_block]
     while pending:
         block = pending.pop()
@@ -49,7 +49,7 @@ def live_allocations_at_exits(body: Region) -> dict[Operation, Held]:
             if successor not in at_entry or joined is not at_entry[successor]:
                 at_entry[successor] = joined
                 pending.append(successor)
-    exits: dict[Operation, Held] = {}
+    exits: dict[Operation, LiveBuffer] = {}
     for block, state in at_entry.items():
         for op in block.ops:
             if state is not None and isinstance(op, func.CallOp | cf.AssertOp):
@@ -62,9 +62,9 @@ class _Stacks:
     """Creates stacks; equal stacks are one object, so that they can be compared and shared."""
 
     def __init__(self) -> None:
-        self._known: dict[tuple[SSAValue, Held | None], Held] = {}
+        self._known: dict[tuple[SSAValue, LiveBuffer | None], LiveBuffer] = {}
 
-    def after(self, op: Operation, state: Held | None, freed: set[SSAValue]) -> Held | None:
+    def after(self, op: Operation, state: LiveBuffer | None, freed: set[SSAValue]) -> LiveBuffer | None:
         """Returns the stack of live allocations after `op`."""
         if _calls(op, SCRATCH_NEW) and op.results[0] in freed:
             return self._push(op.results[0], state)
@@ -72,12 +72,12 @@ class _Stacks:
             return self._without(op.operands[0], state)
         return state
 
-    def _push(self, pointer: SSAValue, below: Held | None) -> Held:
-        return self._known.setdefault((pointer, below), Held(pointer, below))
+    def _push(self, pointer: SSAValue, below: LiveBuffer | None) -> LiveBuffer:
+        return self._known.setdefault((pointer, below), LiveBuffer(pointer, below))
 
-    def _without(self, pointer: SSAValue, state: Held | None) -> Held | None:
+    def _without(self, pointer: SSAValue, state: LiveBuffer | None) -> LiveBuffer | None:
         above: list[SSAValue] = []
-        for held in _down(state):
+        for held in _live_buffers(state):
             if held.pointer is pointer:
                 rest = held.below
                 break
@@ -89,18 +89,18 @@ class _Stacks:
         return rest
 
 
-def _down(state: Held | None) -> Iterator[Held]:
+def _live_buffers(state: LiveBuffer | None) -> Iterator[LiveBuffer]:
     while state is not None:
         yield state
         state = state.below
 
 
-def _common(left: Held | None, right: Held | None) -> Held | None:
+def _common(left: LiveBuffer | None, right: LiveBuffer | None) -> LiveBuffer | None:
     """Returns the buffers at the bottom of both stacks."""
     if left is right:
         return left
-    others = set(_down(right))
-    return next((held for held in _down(left) if held in others), None)
+    others = set(_live_buffers(right))
+    return next((held for held in _live_buffers(left) if held in others), None)
 
 
 def _successors(block: Block) -> tuple[Block, ...]:
@@ -120,18 +120,18 @@ class FunctionExits:
 
     def __init__(self, context: SSAValue, body: Region):
         self.context, self.body = context, body
-        self._propagate: dict[Held | None, Block] = {}
-        self._fail: dict[Held | None, Block] = {}
-        self._numbered: dict[tuple[Held | None, int], Block] = {}
+        self._propagate: dict[LiveBuffer | None, Block] = {}
+        self._fail: dict[LiveBuffer | None, Block] = {}
+        self._numbered: dict[tuple[LiveBuffer | None, int], Block] = {}
 
-    def propagate(self, held: Held | None) -> Block:
+    def propagate(self, held: LiveBuffer | None) -> Block:
         """Returns `^bb(%status): return %status`, after freeing the held buffers."""
         if None not in self._propagate:
             self._propagate[None] = exit = self._append()
             exit.add_op(result_of(exit.args[0]))
         return self._freeing(held, self._propagate)
 
-    def add_kernel(self, held: Held | None, bits: int) -> Block:
+    def add_kernel(self, held: LiveBuffer | None, bits: int) -> Block:
         """Returns `^bb(%status)`: branches to `propagate(held)` with `%status | bits`; `bits` names the kernel."""
         if (held, bits) not in self._numbered:
             following, block = self.propagate(held), self._append()
@@ -141,7 +141,7 @@ class FunctionExits:
             self._numbered[held, bits] = block
         return self._numbered[held, bits]
 
-    def fail(self, held: Held | None) -> Block:
+    def fail(self, held: LiveBuffer | None) -> Block:
         """Returns `^bb(%status)`: frees the held buffers, sets the context's status unless set, returns `%status`."""
         if None not in self._fail:
             self._fail[None] = exit = self._append()
@@ -150,9 +150,9 @@ class FunctionExits:
             exit.add_ops([zero, store, result_of(status)])
         return self._freeing(held, self._fail)
 
-    def _freeing(self, held: Held | None, exits: dict[Held | None, Block]) -> Block:
+    def _freeing(self, held: LiveBuffer | None, exits: dict[LiveBuffer | None, Block]) -> Block:
         """Returns the block that frees `held` and the buffers below it, and continues at the exit."""
-        missing: list[Held] = []
+        missing: list[LiveBuffer] = []
         while held is not None and held not in exits:
             missing.append(held)
             held = held.below

@@ -26,7 +26,7 @@ _CONSTANTS: Final = frozenset[type[Operation]]((llvm.ConstantOp, PoisonOp))
 _ANNOTATION: Final = "loop_annotation"
 """The annotation of a loop, on its back edge."""
 _WHOLE: Final = LoopAnnotationAttr.unroll_full()
-_LESS: Final = 2
+_SLT: Final = 2
 """`slt` among the predicates of `llvm.icmp`."""
 
 _Key: TypeAlias = "tuple[type[Operation], tuple[int, ...], frozenset[tuple[str, Attribute]]]"
@@ -319,7 +319,7 @@ def _surely_runs(blocks: Sequence[Block], loop: _Loop, block: Block) -> bool:
     if not isinstance(test, llvm.ICmpOp) or test.lhs is not head.args[0] or enter is None:
         return False
     begin, end = constant_index(enter.operands[0]), constant_index(test.rhs)
-    return test.predicate.value.data == _LESS and begin is not None and end is not None and begin < end
+    return test.predicate.value.data == _SLT and begin is not None and end is not None and begin < end
 
 
 def _never_fails(op: Operation) -> bool:

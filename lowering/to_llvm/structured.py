@@ -83,7 +83,7 @@ class BlockWriter:
             kind = type(op)
             if (rule := RULES.get(kind)) is not None:
                 yield self._steps(rule, op)
-            elif kind not in ENDS:
+            elif kind not in TERMINATORS:
                 self._visit(op)
 
     def _steps(self, rule: Rule, op: Operation) -> Steps:
@@ -192,5 +192,5 @@ RULES: Mapping[type[Operation], Rule] = {
     scf.IfOp: lower_if,
 }
 """Maps the class of an op to its rule."""
-ENDS = (scf.YieldOp, scf.ConditionOp)
+TERMINATORS = (scf.YieldOp, scf.ConditionOp)
 """The terminators of the regions of these ops, which are removed with them."""

@@ -24,7 +24,7 @@ from xrelay.lowering.topi_to_loop.build_nest import KernelNests, Loops, build_ne
 from xrelay.lowering.topi_to_loop.kernel_extents import KernelExtents
 from xrelay.passes.loop.nest_edits import compute as compute_index
 
-_NOWHERE = ValueMap((), ())
+_SCALAR_INDEX = ValueMap((), ())
 """The index of a buffer of rank 0."""
 
 
@@ -106,7 +106,7 @@ def build_positions(op: PositionsOp, results: Sequence[SSAValue], kernel: Kernel
     name = kernel.block_name("positions")
     first = Block(arg_types=[])
     zero = arith.ConstantOp(IntegerAttr(0, i64))
-    first.add_ops([zero, StoreOp(zero.result, count, _NOWHERE)])
+    first.add_ops([zero, StoreOp(zero.result, count, _SCALAR_INDEX)])
     if 0 in extents:
         return [*cleared, BlockOp(name, [], [], [count], Region(first))]
     loops, variables = kernel.loops_over(name, extents, IterKind.ORDERED)
@@ -127,7 +127,7 @@ def _append_if_true(
     space = Space[SSAValue](here)
     for axis, extent in enumerate(extents):
         linear = times(linear, sizes.expr(extent, space)) + AffineDimExpr(axis)
-    ops: list[Operation] = [is_true := LoadOp(mask, ValueMap.identity(here)), known := LoadOp(count, _NOWHERE)]
+    ops: list[Operation] = [is_true := LoadOp(mask, ValueMap.identity(here)), known := LoadOp(count, _SCALAR_INDEX)]
     position = compute_index(ValueMap.make([linear], space.values), ops)
     ops += [
         number := arith.IndexCastOp(position, i64),
@@ -137,6 +137,6 @@ def _append_if_true(
         StoreOp(kept.result, positions, ValueMap.identity([place.result])),
         one := arith.ExtUIOp(is_true.result, i64),
         following := arith.AddiOp(known.result, one.result),
-        StoreOp(following.result, count, _NOWHERE),
+        StoreOp(following.result, count, _SCALAR_INDEX),
     ]
     body.add_ops(ops)

@@ -104,7 +104,7 @@ from xrelay.passes.types.type_upkeep import renew_requirements
 MAX_OPS = 1_000_000
 
 
-SEALED = {PRIMITIVE, COMPILER}
+OPAQUE_BODIES = {PRIMITIVE, COMPILER}
 """Attributes of functions whose bodies belong to kernels or to external compilers."""
 
 
@@ -171,7 +171,7 @@ def _inline_calls(module: ModuleOp, max_ops: int, *, marked: bool, named: bool) 
         return inliner.inlined
     closures = ClosureInliner(max_ops, named, inliner.added)
     for function in module.body.block.ops:
-        if isinstance(function, FuncOp) and not SEALED & function.attributes.keys():
+        if isinstance(function, FuncOp) and not OPAQUE_BODIES & function.attributes.keys():
             closures.expand(function)
     if closures.changes_types:
         infer_types(module)
@@ -264,7 +264,7 @@ def _cannot_inline(call: AnyCall) -> bool:
 
 
 def _is_inlinable(function: FuncOp) -> bool:
-    return is_graph(function) and not SEALED & function.attributes.keys()
+    return is_graph(function) and not OPAQUE_BODIES & function.attributes.keys()
 
 
 def _only_called(calls: Mapping[str, Counter[str]], module: ModuleOp, *, marked: bool) -> Counter[str]:

@@ -61,7 +61,7 @@ from xrelay.dialects.shared.op_making import copies
 from xrelay.dialects.shared.requirements import new_extents
 from xrelay.dialects.shared.types import is_complete, tuple_type
 from xrelay.errors import ConstraintError, PassError
-from xrelay.passes.functions.inline import SEALED, inline_calls
+from xrelay.passes.functions.inline import OPAQUE_BODIES, inline_calls
 from xrelay.passes.gradient.rule_table import gradient_rule
 from xrelay.passes.graph.effects import pure_functions, side_effect_free_ops
 from xrelay.passes.graph.replacements import erase_op
@@ -83,7 +83,11 @@ class RelayFirstOrderGradientPass(XRelayPass):
         """Differentiates the functions of the module in place."""
         inline_calls(op)
         for function in op.body.block.ops:
-            if isinstance(function, FuncOp) and not function.is_declaration and not SEALED & function.attributes.keys():
+            if (
+                isinstance(function, FuncOp)
+                and not function.is_declaration
+                and not OPAQUE_BODIES & function.attributes.keys()
+            ):
                 differentiate(function)
 
 

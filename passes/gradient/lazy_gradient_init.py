@@ -105,7 +105,7 @@ class MultiplyByZeros(RewritePattern):
             _fill(op, ZerosOp, rewriter)
 
 
-class FillAgain(RewritePattern):
+class FoldIntoFill(RewritePattern):
     """Replaces changes of shape or type of zeros or ones, and sums and negatives of zeros, by zeros or ones. Exact.
 
     Before:
@@ -142,6 +142,6 @@ PATTERNS: Mapping[type[Operation], Sequence[RewritePattern]] = {
     **dict.fromkeys((ZerosLikeOp, OnesLikeOp, FullLikeOp), (UseStaticType(),)),
     **dict.fromkeys((AddOp, SubtractOp, DivideOp), _NEUTRAL),
     MultiplyOp: (*_NEUTRAL, MultiplyByZeros()),
-    **dict.fromkeys((*_SHAPING, *_LIKE), (FillAgain(),)),
+    **dict.fromkeys((*_SHAPING, *_LIKE), (FoldIntoFill(),)),
 }
 """The patterns by the class of their root op."""

@@ -12,7 +12,7 @@ from xdsl.printer import Printer
 from xrelay.passes.infra.printing import TextPrinter, bracket_function_results
 from xrelay.runtime.digests import content_key
 
-_LONG: Final = 256
+_MAX_ATTRIBUTE_LENGTH: Final = 256
 """The maximum length of an attribute that is not replaced with a digest."""
 
 
@@ -32,14 +32,14 @@ class _DigestPrinter(TextPrinter):
     """Prints each attribute object once, and a digest for a long one."""
 
     def print_attribute(self, attribute: Attribute) -> None:
-        """Prints an attribute in at most `_LONG` characters."""
+        """Prints an attribute in at most `_MAX_ATTRIBUTE_LENGTH` characters."""
         known = self.printed.get(id(attribute))
         if known is None:
             start = self.text.tell()
             Printer.print_attribute(self, attribute)
             self.text.seek(start)
             text = self.text.read()
-            known = attribute, text if len(text) <= _LONG else f"#{content_key([text])}"
+            known = attribute, text if len(text) <= _MAX_ATTRIBUTE_LENGTH else f"#{content_key([text])}"
             self.printed[id(attribute)] = known
             self.text.seek(start)
             self.text.truncate()

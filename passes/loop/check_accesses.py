@@ -28,7 +28,7 @@ from xrelay.passes.loop.index_conditions import affine, positive_where
 from xrelay.passes.loop.nest_edits import compute
 from xrelay.passes.loop.nest_queries import box_of, is_nonnegative, is_within
 
-LARGEST: Final = 1 << 62
+INDEX_LIMIT: Final = 1 << 62
 """The limit below which indices do not overflow, since they are computed in 64 bits."""
 
 
@@ -141,7 +141,7 @@ def _require_small(op: Operation, index: ValueMap) -> None:
     box = [exact_interval_of(value) for value in index.operands]
     for part in index.exprs[0].dfs():
         known = bounds(part, box)
-        if known is not None and not -LARGEST < known[0] <= known[1] < LARGEST:
+        if known is not None and not -INDEX_LIMIT < known[0] <= known[1] < INDEX_LIMIT:
             message = f"an index of {op.name} may run from {known[0]} to {known[1]}"
             raise LoweringError(message, location=location_of(op), help="keep indices below 2 ** 62")
 

@@ -35,7 +35,7 @@ from xrelay.index_algebra.requirement import AtLeast, Broadcasts, Divides, Requi
 
 _Key = TypeVar("_Key", bound=Hashable)
 
-_SAFE: Final = 1 << 62
+_OVERFLOW_LIMIT: Final = 1 << 62
 """If the estimate of a sum of products in f64 is below this value, the sum fits in 64 bits."""
 
 
@@ -245,11 +245,14 @@ class DimCode:
         terms = [(abs(factor), [self._interval(as_dim(atom)) for atom in atoms]) for atoms, factor in dim.terms]
         sizes = [[_magnitude(interval) for interval in intervals] for _, intervals in terms]
         bounded = [prod(size for size in row if size is not None) for row in sizes if None not in row]
-        if len(bounded) == len(terms) and sum(f * b for (f, _), b in zip(terms, bounded, strict=True)) < _SAFE:
+        if (
+            len(bounded) == len(terms)
+            and sum(f * b for (f, _), b in zip(terms, bounded, strict=True)) < _OVERFLOW_LIMIT
+        ):
             return
         parts = [self._real_term(atoms, abs(factor)) for atoms, factor in dim.terms]
         total = reduce(lambda some, other: self._add(arith.AddfOp(some, other)), parts)
-        fits = self._add(CmpfOp(total, self._real(_SAFE), "olt"))
+        fits = self._add(CmpfOp(total, self._real(_OVERFLOW_LIMIT), "olt"))
         self._note(f"{dim} fits", Check(fits, f"{dim} fits in 64 bits"), self.point_of(names_of(dim)))
 
     def _real_term(self, monomial: Monomial, factor: int) -> SSAValue:

@@ -276,7 +276,7 @@ def _less_offset(product: SSAValue, data: Bytes, sums: Array, emit: Emitter) -> 
 SHIFT = 128
 """The number that is added to signed bytes to make them unsigned."""
 
-_SMALL = 1 << 14
+_MAX_ZERO_POINT = 1 << 14
 """The greatest magnitude of a zero point for which differences from bytes surely fit 16 bits."""
 
 _KNOWN = (CastOp, SubtractOp, TransposeOp, ExpandDimsOp, ReshapeOp, LayoutTransformOp, TakeOp)
@@ -360,7 +360,7 @@ def _keeps_differences(zero_point: SSAValue) -> bool:
     if element_type_of(zero_point.type) == i32:
         return True
     array = constant_of(zero_point)
-    return array is not None and array.size == 1 and bool(abs(int(array.reshape(-1)[0])) <= _SMALL)
+    return array is not None and array.size == 1 and bool(abs(int(array.reshape(-1)[0])) <= _MAX_ZERO_POINT)
 
 
 def _dtype(value: SSAValue) -> np.dtype:

@@ -28,7 +28,7 @@ HeavyOp: TypeAlias = ConvOp | DenseOp
 SumOp: TypeAlias = AddOp | SubtractOp
 Step: TypeAlias = ConvOp | DenseOp | SumOp | BiasAddOp | ReluOp | MaxPoolOp
 
-BETWEEN: tuple[type[Step], ...] = (AddOp, SubtractOp, BiasAddOp, ReluOp, *MAX_POOLS)
+TRANSPARENT_OPS: tuple[type[Step], ...] = (AddOp, SubtractOp, BiasAddOp, ReluOp, *MAX_POOLS)
 """The ops that may be between a heavy op and a factor."""
 
 
@@ -63,12 +63,12 @@ def data_and_factor(op: MultiplyOp) -> tuple[SSAValue, Array] | None:
 
 
 def path_above(value: SSAValue, *, any_value: bool, shared: bool = False) -> tuple[list[Step], SSAValue]:
-    """The ops of `BETWEEN` from `value` upwards, each with a single use, and the value from which they start.
+    """The ops of `TRANSPARENT_OPS` from `value` upwards, each with a single use, and the value from which they start.
 
     If `shared` is set, `value` itself may have several uses.
     """
     path: list[Step] = []
-    while isinstance(value, OpResult) and isinstance(value.op, BETWEEN):
+    while isinstance(value, OpResult) and isinstance(value.op, TRANSPARENT_OPS):
         if not value.has_one_use() and (path or not shared):
             break
         above = _operand_to_scale(value.op, any_value=any_value)

@@ -59,10 +59,10 @@ class RelaySimplifyExprPass(XRelayPass):
 
 def simplify(module: ModuleOp, patterns: Mapping[type[Operation], Sequence[RewritePattern]]) -> None:
     """Applies to each op with known types the first pattern of its class that matches, until no pattern matches."""
-    rewrite(module, {kind: FirstThatApplies(several) for kind, several in patterns.items()})
+    rewrite(module, {kind: ApplyFirstPattern(several) for kind, several in patterns.items()})
 
 
-class FirstThatApplies(RewritePattern):
+class ApplyFirstPattern(RewritePattern):
     """Applies the first of several patterns that matches. Exact if the patterns are.
 
     Before: an op that some of the patterns match.

@@ -55,7 +55,7 @@ class DropNeutral(RewritePattern):
                 return
 
 
-class TakeNumberOfFull(RewritePattern):
+class ReplaceFullByNumber(RewritePattern):
     """Replaces an operand filled with one number by the number, if the other operand has the shape. Exact.
 
     Before:
@@ -89,7 +89,7 @@ class TakeNumberOfFull(RewritePattern):
             return
 
 
-class DoubleSelf(RewritePattern):
+class ReplaceSumByDouble(RewritePattern):
     """Replaces a value plus itself by twice the value. Exact.
 
     Before:
@@ -480,7 +480,7 @@ def _roots(b: float, c: float) -> tuple[float, float] | None:
 
 def _whole_roots(b: float, c: float) -> tuple[float, float] | None:
     """Integers with the sum b and the product c, if these are small enough for every integer type."""
-    if max(abs(b), abs(c)) > _GREATEST:
+    if max(abs(b), abs(c)) > _INT8_MAX:
         return None
     square = int(b) * int(b) - 4 * int(c)
     if square < 0 or isqrt(square) ** 2 != square:
@@ -489,7 +489,7 @@ def _whole_roots(b: float, c: float) -> tuple[float, float] | None:
     return (int(b) + isqrt(square)) // 2, (int(b) - isqrt(square)) // 2
 
 
-_GREATEST = 127
+_INT8_MAX = 127
 """Every signed integer type can represent such numbers; in unsigned types negative roots wrap, as sums do."""
 
 
@@ -499,11 +499,11 @@ def _sum(emit: Emitter, found: _Binomial, root: float) -> SSAValue:
     return emit.call(AddOp, found.x, scaled)
 
 
-_ARITHMETIC = (DropNeutral(), TakeNumberOfFull())
+_ARITHMETIC = (DropNeutral(), ReplaceFullByNumber())
 
 
 NUMBER_PATTERNS: Mapping[type[Operation], Sequence[RewritePattern]] = {
-    AddOp: (*_ARITHMETIC, DoubleSelf(), JoinConstants(), FactorBinomial()),
+    AddOp: (*_ARITHMETIC, ReplaceSumByDouble(), JoinConstants(), FactorBinomial()),
     SubtractOp: _ARITHMETIC,
     MultiplyOp: (*_ARITHMETIC, JoinConstants()),
     DivideOp: (*_ARITHMETIC, MultiplyByRsqrt()),

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
-from xrelay.dialects.relay.core.facts import MadeExtent
+from xrelay.dialects.relay.core.facts import UnnamedExtent
 from xrelay.dialects.relay.structure.call import names_in
 from xrelay.dialects.shared.requirements import NewExtent, new_extents
 from xrelay.dialects.shared.types import dim_pairs, is_complete, joined_types, with_dims
@@ -53,7 +53,7 @@ class DimNames:
         return with_dims(type, name, by_position=True)
 
     def of_extents(
-        self, op: Operation, extents: Sequence[MadeExtent], inferred: Attribute, found: Attribute
+        self, op: Operation, extents: Sequence[UnnamedExtent], inferred: Attribute, found: Attribute
     ) -> Mapping[str, str]:
         """Returns a name for each extent that `op` introduces.
 

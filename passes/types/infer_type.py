@@ -56,7 +56,7 @@ from xrelay.passes.types.record_requirements import recorded_by_functions, write
 from xrelay.passes.types.type_rules import apply_rule
 from xrelay.passes.types.type_solver import FunctionResult, TypeSolver, Variable, describe, function_around
 
-SHOWN = 5
+MAX_LISTED = 5
 """The number of unsolved values that an error lists."""
 
 
@@ -105,8 +105,8 @@ def _require_solved(ops: list[Operation], solver: TypeSolver) -> None:
     unsolved = [variable for op in ops for variable in _variables(op) if not is_complete(solver.type_of(variable))]
     if not unsolved:
         return
-    names = ", ".join(describe(variable) for variable in unsolved[:SHOWN])
-    more = f" and {len(unsolved) - SHOWN} more" if len(unsolved) > SHOWN else ""
+    names = ", ".join(describe(variable) for variable in unsolved[:MAX_LISTED])
+    more = f" and {len(unsolved) - MAX_LISTED} more" if len(unsolved) > MAX_LISTED else ""
     at = _location(unsolved[0])
     raise TypeInferenceError(
         f"not enough is known to infer the type of {names}{more}", location=location_of(at), help=_hint(unsolved[0])

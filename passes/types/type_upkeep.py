@@ -27,7 +27,7 @@ from xrelay.passes.types.infer_type import infer_types
 
 
 @dataclass(frozen=True)
-class _Seen:
+class _InferredFrom:
     """The operand types and properties from which the type of an op was inferred."""
 
     operand_types: tuple[Attribute, ...]
@@ -42,7 +42,7 @@ class TypeUpkeep:
     """Records the ops of `functions` with their current types; `update` infers the types that a rewrite changed."""
 
     def __init__(self, functions: Iterable[FuncOp]):
-        self._seen: dict[Operation, _Seen] = {}
+        self._seen: dict[Operation, _InferredFrom] = {}
         self.has_new_extents = False
         """Whether there are new named extents, which only inference of the whole module can determine."""
         self.inferred = 0
@@ -50,7 +50,7 @@ class TypeUpkeep:
         for function in functions:
             for op in walk_ops(function):
                 if isinstance(op, RelayOp):
-                    self._seen[op] = _Seen(tuple(op.operand_types), dict(op.properties))
+                    self._seen[op] = _InferredFrom(tuple(op.operand_types), dict(op.properties))
 
     def update(self, module: ModuleOp, functions: Sequence[FuncOp]) -> None:
         """Infers the type of each changed op of `functions`, and of the ops that depend on it.
@@ -94,7 +94,7 @@ class TypeUpkeep:
         if (seen is not None and seen.holds(op)) or not all(is_complete(type) for type in op.operand_types):
             return
         self.inferred += 1
-        self._seen[op] = _Seen(tuple(op.operand_types), dict(op.properties))
+        self._seen[op] = _InferredFrom(tuple(op.operand_types), dict(op.properties))
         inference = op.inference(op.operand_types)
         # Only inference of the whole module determines names of extents, and shapes from elements of operands.
         self.has_new_extents |= bool(inference.extents)

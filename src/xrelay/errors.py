@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-LONGEST: Final = 4000
+MAX_CHARACTERS: Final = 4000
 """The maximum number of characters printed of a message, a location or a hint."""
 
 
@@ -24,9 +24,9 @@ def one_line(message: str) -> str:
 
 def shortened(text: str) -> str:
     """Returns `text`, or the two ends of an over-long text and its number of characters."""
-    if len(text) <= LONGEST:
+    if len(text) <= MAX_CHARACTERS:
         return text
-    return f"{text[: LONGEST // 2]}… ({len(text)} characters) …{text[-LONGEST // 2 :]}"
+    return f"{text[: MAX_CHARACTERS // 2]}… ({len(text)} characters) …{text[-MAX_CHARACTERS // 2 :]}"
 
 
 class XRelayError(Exception):

@@ -17,13 +17,13 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from typing import Final
 
-_PATIENCE: Final = 60.0
+_MAX_IDLE_SECONDS: Final = 60.0
 """The seconds without work after which a fork no longer waits.
 
 A section may itself wait for the forking thread, so the wait must end. A busy machine only slows a section down.
 """
 _IDLE: Final = 0.1
-"""The seconds of CPU time that a process without work uses at most during `_PATIENCE`."""
+"""The seconds of CPU time that a process without work uses at most during `_MAX_IDLE_SECONDS`."""
 
 
 class _Gate:
@@ -58,7 +58,7 @@ class _Gate:
         self._forks += 1
         self._depths[thread] = self._depths.get(thread, 0) + 1  # a finalizer may enter a section meanwhile
         used = time.process_time()
-        while not self._changed.wait_for(lambda: self._depths.keys() == {thread}, timeout=_PATIENCE):
+        while not self._changed.wait_for(lambda: self._depths.keys() == {thread}, timeout=_MAX_IDLE_SECONDS):
             before, used = used, time.process_time()
             if used - before < _IDLE:
                 break
@@ -77,7 +77,7 @@ class _Gate:
 
 
 _GATE: Final = _Gate()
-_EARLIER: Final = (concurrent.futures.thread, logging)
+_HOOKED_MODULES: Final = (concurrent.futures.thread, logging)
 """Modules whose fork hooks take locks that other threads need to leave their sections.
 
 They are imported first because hooks run in reverse order of registration.

@@ -233,7 +233,10 @@ def main() -> None:
     os.environ |= {"XRELAY_CACHE_DIR": str(folder / "cache"), "XRELAY_CACHE": "1", "XRELAY_WORKERS": "0"}
     # Lowers a program, as each fork would otherwise fill the same caches for classes.
     import_module("support.tool_server.warm")
-    with patch.object(stage_runner, "LARGE", 0), patch.object(kernel_workers.subprocess, "Popen", NotedProcess):
+    with (
+        patch.object(stage_runner, "MIN_OPS_FOR_WORKERS", 0),
+        patch.object(kernel_workers.subprocess, "Popen", NotedProcess),
+    ):
         for name, scenario in SCENARIOS.items():
             sys.stdout.write(json.dumps([name, list(scenario(folder))]) + "\n")
             clear(folder)

@@ -9,7 +9,7 @@ import traceback
 import pytest
 
 import xrelay.errors
-from xrelay.errors import LONGEST, ConstraintError, InputError, XRelayError, printable, with_article
+from xrelay.errors import MAX_CHARACTERS, ConstraintError, InputError, XRelayError, printable, with_article
 
 
 @pytest.mark.parametrize(
@@ -38,11 +38,11 @@ def test_a_message_that_is_changed_later_is_shown():
 def test_long_texts_are_shortened_each_for_itself():
     error = InputError(f"no{'o' * 1_000_000}.", location="n" * 5_000, help="a shorter one")
     error.add_place("m" * 1_000_000, "here")
-    assert len(str(error)) < 3 * LONGEST
+    assert len(str(error)) < 3 * MAX_CHARACTERS
     assert "oo… (1000003 characters) …oo" in str(error)
     assert str(error).startswith("nnn")
     assert error.render().endswith("oo.; help: a shorter one")
-    assert len(error.notes()[0]) < 2 * LONGEST
+    assert len(error.notes()[0]) < 2 * MAX_CHARACTERS
 
 
 def test_names_of_foreign_models_command_no_terminal():

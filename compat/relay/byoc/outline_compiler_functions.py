@@ -48,7 +48,7 @@ from xrelay.dialects.shared.attribute_names import COMPILER, FORM, GLOBAL_SYMBOL
 from xrelay.dialects.shared.locations import location_of
 from xrelay.dialects.shared.op_lists import captures_in
 from xrelay.errors import PassError
-from xrelay.passes.functions.inline import SEALED, erase_unused_closure, known_closure
+from xrelay.passes.functions.inline import OPAQUE_BODIES, erase_unused_closure, known_closure
 from xrelay.passes.graph.calls import functions_of
 from xrelay.passes.graph.replacements import erase_op
 from xrelay.passes.infra.verify import walk_ops
@@ -71,7 +71,7 @@ class RelayOutlineCompilerFunctionsPass(XRelayPass):
         """Rewrites the module in place."""
         outliner = _Outliner(op)
         for function in functions_of(op).values():
-            if not SEALED & function.attributes.keys():
+            if not OPAQUE_BODIES & function.attributes.keys():
                 for call in list(walk_ops(function)):
                     closure = known_closure(call.callee) if isinstance(call, InvokeOp) else None
                     if isinstance(call, InvokeOp) and closure is not None and is_for(closure, self.compiler_filter):

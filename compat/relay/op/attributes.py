@@ -80,7 +80,7 @@ def register_op_attr(
     others register these), and for a hook that is not callable.
     """
     kind, attribute = get_relay_op(op_name), operator_attribute(attr_key)
-    if isinstance(attribute, _Declared) and not issubclass(kind, UserOperator):
+    if isinstance(attribute, _DeclaredAttribute) and not issubclass(kind, UserOperator):
         attribute.refuse()
 
     def register(function: FunctionT) -> FunctionT:
@@ -115,7 +115,7 @@ def relation_of(function: Callable[[list[TypeView], Attrs | None], object]) -> R
 def operator_attribute(name: str) -> OperatorAttribute:
     """Returns the attribute of a name."""
     if name in _ELSEWHERE:
-        return _Declared(name)
+        return _DeclaredAttribute(name)
     if name.startswith(_TARGET):
         target = name.removeprefix(_TARGET)
         return _Hooked(
@@ -214,7 +214,7 @@ class _Hooked:
 
 
 @dataclass(frozen=True)
-class _Declared:
+class _DeclaredAttribute:
     """An attribute that is defined elsewhere. The kind for fusion can be read."""
 
     name: str

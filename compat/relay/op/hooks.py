@@ -151,7 +151,7 @@ def integer_hook(function: Callable[..., object]) -> Write:
     """
 
     def write(w: IntegerWriter) -> QuantizedValue:
-        shown = _Shown(w, function)
+        shown = _RuleCall(w, function)
         answer = function(shown.call, shown.types)
         result, affine = answer if isinstance(answer, Sequence) and len(answer) == 2 else (None, None)
         if not isinstance(result, Expr):
@@ -167,7 +167,7 @@ def integer_hook(function: Callable[..., object]) -> Write:
     return _named(write, function)
 
 
-class _Shown:
+class _RuleCall:
     """The call that a rule receives: an expression for each operand, and their affine types.
 
     Variables replace the operands, so that the rule cannot change the program. Constants are passed as copies.

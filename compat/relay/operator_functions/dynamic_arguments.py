@@ -32,7 +32,7 @@ from xrelay.dialects.relay.ops.tensor.compare import EqualOp, LessEqualOp, LessO
 from xrelay.dialects.relay.ops.tensor.fill import ArangeOp, FullOp, OnesOp, ZerosOp
 from xrelay.dialects.relay.ops.tensor.gather import OneHotOp, TakeOp
 from xrelay.dialects.relay.ops.tensor.logic import AnyOp, LogicalAndOp
-from xrelay.dialects.relay.ops.tensor.movement import FAR, BroadcastToOp, StridedSliceOp, TileOp
+from xrelay.dialects.relay.ops.tensor.movement import INDEX_LIMIT, BroadcastToOp, StridedSliceOp, TileOp
 from xrelay.dialects.relay.ops.tensor.reduce import SumOp
 from xrelay.dialects.relay.ops.tensor.shape import ExpandDimsOp, ReshapeOp, ShapeOfOp, SqueezeOp
 from xrelay.dialects.relay.ops.tensor.transform import PadOp
@@ -230,7 +230,7 @@ def _strided_slice(operands: tuple[ExprLike, ...], attributes: Attributes) -> Ex
 def _stop_of_size(begin: ExprLike, size: ExprLike) -> Expr:
     """Returns the exclusive ends of `size` elements from `begin`. A size below 0 extends to the end of the axis."""
     first, count = (int64(value) for value in (begin, size))
-    zero, far = int64(0), int64(FAR)
+    zero, far = int64(0), int64(INDEX_LIMIT)
     stop = call(AddOp, first, count)
     # A negative stop counts from the end of the axis; there a stop of 0 would be the begin of the axis.
     negative_stop = call(WhereOp, call(LessOp, stop, zero), stop, far)

@@ -42,7 +42,7 @@ from xrelay.relay.nodes import Constant
 from xrelay.relay.operator_functions.composed import upsampling, upsampling3d
 from xrelay.relay.operator_functions.dynamic_arguments import apply_operator, known_attribute
 
-FAR: Final = 2**63 - 1
+END_OF_AXIS: Final = 2**63 - 1
 """An index after the end of every axis."""
 
 
@@ -64,7 +64,7 @@ def strided_slice(
         strides = None
     steps = (1,) if strides is None else strides
     if axes is None and are_numbers(begin) and are_numbers(end) and are_numbers(steps):
-        begin, end, strides = complete_slices(tuple(begin), tuple(end), tuple(steps), -1 if by_size else FAR)
+        begin, end, strides = complete_slices(tuple(begin), tuple(end), tuple(steps), -1 if by_size else END_OF_AXIS)
     given = {"begin": begin, "end": end, "strides": strides, "slice_mode": slice_mode, "axes": axes}
     attributes = {name: value for name, value in given.items() if value is not None}
     return apply_operator(StridedSliceOp, (data,), cast("dict[str, AttributeValue | Expr]", attributes))
@@ -81,7 +81,7 @@ def complete_slices(
     """Returns the lists, filled up to equal length. `last` is the end that means the whole axis."""
     count = max(len(begin), len(end), len(strides) if strides != (1,) else 0)
     strides += (1,) * (count - len(strides))
-    begin += tuple(0 if step > 0 else FAR for step in strides[len(begin) :])
+    begin += tuple(0 if step > 0 else END_OF_AXIS for step in strides[len(begin) :])
     end += tuple(last if step > 0 else 0 for step in strides[len(end) :])
     return begin, end, strides
 
@@ -130,7 +130,7 @@ def _cut(data: ExprLike, pairs: Pairs) -> Expr:
         if isinstance(extent, int) and extent < removed:
             raise ConstraintError(PadOp.name, "C1", f"{removed} elements are removed from an axis of extent {extent}")
     begin = [max(-before, 0) for before, _ in pairs]
-    end = [after if after < 0 else FAR for _, after in pairs]
+    end = [after if after < 0 else END_OF_AXIS for _, after in pairs]
     return call(StridedSliceOp, value, begin=begin, end=end, strides=[1] * len(pairs))
 
 
@@ -281,7 +281,7 @@ def strided_set(
     strides = None if strides is None else _as_list(strides)
     if are_numbers(begin) and are_numbers(end) and (strides is None or are_numbers(strides)):
         steps = (1,) if strides is None else tuple(strides)
-        begin, end, strides = complete_slices(tuple(begin), tuple(end), steps, FAR)
+        begin, end, strides = complete_slices(tuple(begin), tuple(end), steps, END_OF_AXIS)
     count = _length(begin)
     steps = [1] * (count if count is not None else 1) if strides is None else strides
     given = [each for each in (begin, end, steps) if not isinstance(each, list | tuple)]

@@ -91,14 +91,14 @@ class Histogram:
             self.limit *= 2.0
 
 
-SHARE = 0.99999
+PERCENTILE_SHARE = 0.99999
 """The share of elements that the percentile keeps, including zeros, as in Relay."""
 
 MOST_CUT = 0.01
 """The share of non-zero elements that `kl_threshold` may clip."""
 
 
-def percentile_threshold(histogram: Histogram, share: float = SHARE) -> float:
+def percentile_threshold(histogram: Histogram, share: float = PERCENTILE_SHARE) -> float:
     """Returns the end of the first bin at which a `share` of all elements is reached, at most the greatest element."""
     reached = histogram.zeros + np.cumsum(histogram.counts)
     if not histogram.limit or histogram.zeros >= share * histogram.total:

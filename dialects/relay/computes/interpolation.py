@@ -106,7 +106,7 @@ class DeformedTaps:
         return [near, b.select(is_last, 0, far)]
 
 
-FAR = 1 << 30
+MAX_COORDINATE = 1 << 30
 """Coordinates farther outside are clamped to this."""
 
 Tap = tuple[IndexLike, SSAValue, SSAValue]
@@ -142,7 +142,7 @@ class GridSamples:
             else:
                 place = b.divide(b.minus(b.times(moved, b.size(extent, real)), one), two)
             place = place if self._reach else b.add(math.RoundEvenOp(place))
-            place = clamp(b, place, b.constant(-FAR, real), b.constant(FAR, real))
+            place = clamp(b, place, b.constant(-MAX_COORDINATE, real), b.constant(MAX_COORDINATE, real))
             if self._padding == "border" and self._reach < 2:
                 inside = _is_between_edges(b, place, extent, aligned=self._aligned)
                 return b.select(inside, place, clamp(b, place, b.constant(0, real), b.size(extent - 1, real)))

@@ -12,7 +12,7 @@ from xdsl.ir.affine import AffineExpr
 from xrelay.dialects.relay.computes.builder import Body, IndexLike, TopiBuilder, element_of
 from xrelay.dialects.relay.computes.interpolation import taps_around
 from xrelay.dialects.relay.computes.layouts import arrange
-from xrelay.dialects.relay.computes.scalars import FAR, clamp
+from xrelay.dialects.relay.computes.scalars import COORDINATE_LIMIT, clamp
 from xrelay.dialects.topi.shapes import shape_of
 from xrelay.index_algebra.dims import Dim
 
@@ -38,7 +38,7 @@ class Regions:
     def _image(self, b: Body) -> SSAValue:
         number = b.convert(b.read(self.rois, b.spatial[0], 0), f64)
         # NaN is not a valid image index.
-        number = clamp(b, number, b.constant(-1, f64), b.constant(FAR, f64))
+        number = clamp(b, number, b.constant(-1, f64), b.constant(COORDINATE_LIMIT, f64))
         return b.checked_index(b.convert(number, i64), shape_of(self.data)[0])
 
     def corner(self, b: Body, region: AffineExpr, number: int) -> SSAValue:
@@ -105,7 +105,7 @@ class RoiAxis:
         start, size, count = (b.convert(value, f64) for value in (start, size, count))
         steps = b.divide(b.minus(low, start), b.divide(size, count))
         number = b.minus(b.floor(b.minus(steps, 0.5)), 1)
-        last = b.minimum(b.minus(count, 1), FAR)
+        last = b.minimum(b.minus(count, 1), COORDINATE_LIMIT)
         number = b.select(b.compare(number, "lt", last), number, last)
         return b.select(b.compare(number, "gt", 0), number, 0)
 

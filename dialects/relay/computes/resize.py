@@ -17,7 +17,7 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.ir.affine import AffineExpr
 
 from xrelay.dialects.relay.computes.builder import TopiBuilder, element_of
-from xrelay.dialects.relay.computes.scalars import FAR, clamp, rounded
+from xrelay.dialects.relay.computes.scalars import COORDINATE_LIMIT, clamp, rounded
 from xrelay.dialects.relay.core.resampling import Resampling
 from xrelay.dialects.topi.build import Body, IndexLike, variables
 from xrelay.dialects.topi.shapes import shape_of
@@ -78,9 +78,9 @@ def _rounded(b: Body, value: SSAValue) -> SSAValue:
 
 
 def place_of(b: Body, at: AffineExpr, axis: AxisPlaces, rule: Resampling) -> SSAValue:
-    """Returns the coordinate of the index `at` in f64, clamped to ±`FAR`; NaN becomes -`FAR`."""
+    """Returns the coordinate of the index `at` in f64, clamped to ±`COORDINATE_LIMIT`; NaN is the lower limit."""
     place = _place(b, b.number(at, f64), axis, rule.coordinates)
-    return clamp(b, place, b.constant(-FAR, f64), b.constant(FAR, f64))
+    return clamp(b, place, b.constant(-COORDINATE_LIMIT, f64), b.constant(COORDINATE_LIMIT, f64))
 
 
 def _place(b: Body, index: SSAValue, axis: AxisPlaces, coordinates: str) -> SSAValue:

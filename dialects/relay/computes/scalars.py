@@ -13,7 +13,7 @@ from xdsl.ir.affine import AffineConstantExpr, AffineExpr
 from xrelay.dialects.topi.build import Body, value_range
 from xrelay.index_algebra.dims import Dim
 
-FAR: Final = 1 << 40
+COORDINATE_LIMIT: Final = 1 << 40
 """A bound of coordinates that is beyond any axis."""
 
 

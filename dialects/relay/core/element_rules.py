@@ -20,7 +20,7 @@ from xrelay.dialects.shared.types import shape_of
 from xrelay.index_algebra.dim_intervals import interval_of
 from xrelay.index_algebra.dims import ANY, Dim, DimExpr, greatest, is_nonnegative, is_positive, least
 
-LAST: Final = (1 << 63) - 1
+INT64_MAX: Final = (1 << 63) - 1
 """The greatest 64-bit integer."""
 
 Combine: TypeAlias = Callable[[Dim, Dim], Dim]
@@ -121,7 +121,7 @@ def pair_minimum(lhs: Dim, rhs: Dim) -> Dim:
     if isinstance(lhs, int) and isinstance(rhs, int):
         # An unsigned number may be greater than that.
         return min(lhs, rhs)
-    return rhs if lhs == LAST else lhs if rhs == LAST else least(lhs, rhs)
+    return rhs if lhs == INT64_MAX else lhs if rhs == INT64_MAX else least(lhs, rhs)
 
 
 def equality(lhs: Dim, rhs: Dim) -> Dim:

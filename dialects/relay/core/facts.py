@@ -38,7 +38,7 @@ MOST_EXTENT = (1 << 63) - 1
 
 
 @dataclass(frozen=True)
-class MadeExtent:
+class UnnamedExtent:
     """An extent that an op introduces: its placeholder, the preferred name, and an upper bound."""
 
     placeholder: str
@@ -69,7 +69,7 @@ class Facts(Sequence[Attribute]):
         self.types = tuple(types)
         self._elements = tuple(elements)
         self.requirements: dict[Hashable, Requirement] = {}
-        self.extents: list[MadeExtent] = []
+        self.extents: list[UnnamedExtent] = []
 
     @overload
     def __getitem__(self, index: int) -> Attribute: ...
@@ -208,7 +208,7 @@ class Facts(Sequence[Attribute]):
         placeholder = f"%{position}"
         if any(extent.placeholder == placeholder for extent in self.extents):
             raise TypeInferenceError(f"the rule of {self.op_name} returns two extents for axis {position}")
-        self.extents.append(MadeExtent(placeholder, hint, at_most))
+        self.extents.append(UnnamedExtent(placeholder, hint, at_most))
         return symbol(placeholder)
 
     def with_new_extents(self, type: Attribute) -> Attribute:
@@ -229,7 +229,7 @@ class Inference:
 
     type: Attribute
     requirements: tuple[Requirement, ...] = ()
-    extents: tuple[MadeExtent, ...] = ()
+    extents: tuple[UnnamedExtent, ...] = ()
 
     @staticmethod
     def of(type: Attribute, facts: Facts) -> Inference:
@@ -260,7 +260,7 @@ class Inference:
             return dim.substitute(values)
 
         requirements = tuple(each.substitute(values) for each in self.requirements)
-        extents = tuple(MadeExtent(names[each.placeholder], each.hint, each.at_most) for each in self.extents)
+        extents = tuple(UnnamedExtent(names[each.placeholder], each.hint, each.at_most) for each in self.extents)
         return Inference(with_dims(self.type, rename), requirements, extents)
 
     @property

@@ -35,7 +35,7 @@ from xrelay.dialects.relay.layout.behaviour import LayoutAnswer, LayoutRefusal
 from xrelay.dialects.relay.layout.layout import Layout
 from xrelay.dialects.shared.dtypes import numpy_dtype
 from xrelay.dialects.shared.identity_memo import IdentityMemo
-from xrelay.dialects.shared.requirements import PureOnItsValue, record_requirements, requirements_of
+from xrelay.dialects.shared.requirements import PureExceptNames, record_requirements, requirements_of
 from xrelay.dialects.shared.types import (
     IncompleteType,
     element_type_of,
@@ -86,7 +86,7 @@ class RelayOp(IRDLOperation):
 
     result = result_def()
 
-    traits = traits_def(PureOnItsValue())
+    traits = traits_def(PureExceptNames())
 
     def __init_subclass__(cls) -> None:
         """Annotates the constants of a class, its upper-case names, because IRDL recognises them by an annotation."""

@@ -186,7 +186,7 @@ def _text(shape: Sequence[Dim]) -> str:
     return "(" + ", ".join(str(dim) for dim in shape) + ")"
 
 
-DEEPEST = 8
+MAX_NESTING = 8
 """The nesting limit of minima and maxima. Beyond it the extent gets a name."""
 
 
@@ -200,7 +200,7 @@ def kept_by_slice(extent: Dim, begin: Dim, end: Dim, stride: Dim) -> Dim | None:
         return extent
     if not isinstance(stride, int) or stride < 1 or any(isinstance(dim, AnyDim) for dim in (extent, begin, end)):
         return None
-    if any(isinstance(dim, Polynomial) and dim.depth >= DEEPEST for dim in (extent, begin, end)):
+    if any(isinstance(dim, Polynomial) and dim.depth >= MAX_NESTING for dim in (extent, begin, end)):
         return None
     first, last = _clipped_bound(extent, begin), _clipped_bound(extent, end)
     if first is None or last is None:
@@ -244,7 +244,7 @@ def places_of_slice(extent: Dim, begin: int, end: int, stride: int) -> tuple[Dim
         first = least(begin if begin >= 0 else extent + begin, extent - 1)
         left = first - (end if end >= 0 else -1 if end <= -MAX_EXTENT else greatest(extent + end, -1))
         first = greatest(first, 0)
-    if isinstance(left, Polynomial) and left.depth > DEEPEST // 2:
+    if isinstance(left, Polynomial) and left.depth > MAX_NESTING // 2:
         return first, None
     return first, _in_steps(greatest(left, 0), abs(stride))
 

@@ -85,10 +85,10 @@ def _places_of(size: int, extent: int, scale: float, region: Region, rule: Resam
     with np.errstate(all="ignore"):
         width = float(np.float32(np.float64(scale) * extent)) if scale else float(size)
         places = _places(index, size, extent, scale, width, start_end, rule.coordinates)
-        return np.clip(np.where(np.isnan(places), -FAR, places), -FAR, FAR)
+        return np.clip(np.where(np.isnan(places), -COORDINATE_LIMIT, places), -COORDINATE_LIMIT, COORDINATE_LIMIT)
 
 
-FAR = float(1 << 40)
+COORDINATE_LIMIT = float(1 << 40)
 """A bound that is beyond any axis."""
 
 

@@ -7,7 +7,7 @@ from types import MappingProxyType
 
 from xdsl.ir import Attribute, Operation, OpResult, SSAValue
 
-from xrelay.dialects.relay.core.facts import Elements, Facts, MadeExtent
+from xrelay.dialects.relay.core.facts import Elements, Facts, UnnamedExtent
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.structure.constant import ConstantOp, elements_of_constant
 from xrelay.dialects.shared.requirements import new_extents
@@ -59,7 +59,9 @@ class KnownElements:
                 self._known[value] = substitute(elements, values)
 
 
-def _extents_by_placeholder(op: Operation, extents: Sequence[MadeExtent], names: Mapping[str, str]) -> dict[str, Dim]:
+def _extents_by_placeholder(
+    op: Operation, extents: Sequence[UnnamedExtent], names: Mapping[str, str]
+) -> dict[str, Dim]:
     """Returns the dimensions of the extents that `op` introduces; Any for those without a name."""
     own = new_extents(op)
     recorded = {each.placeholder: new.name for each, new in zip(extents, own, strict=False)}

@@ -16,7 +16,7 @@ from xrelay.frontend.onnx.converters.shared.axes import (
     reshaped,
 )
 from xrelay.frontend.onnx.converters.shared.channels import channels_first, channels_last
-from xrelay.frontend.onnx.converters.shared.cut import LAST, Bounds, cut, cut_open, slice_between
+from xrelay.frontend.onnx.converters.shared.cut import END_OF_AXIS, Bounds, cut, cut_open, slice_between
 from xrelay.frontend.onnx.converters.shared.dtypes import FLOAT32, INT32, as_input, converted, dtype_of_attribute
 from xrelay.frontend.onnx.converters.shared.extents import (
     axis_attribute,
@@ -35,9 +35,9 @@ from xrelay.frontend.onnx.registry import MICROSOFT, TRADITIONAL, ConvertFunctio
 from xrelay.index_algebra.dims import AnyDim, Dim, certainly_differ, certainly_equal, shape_text
 
 __all__ = [
+    "END_OF_AXIS",
     "FLOAT32",
     "INT32",
-    "LAST",
     "MICROSOFT",
     "TRADITIONAL",
     "AnyDim",

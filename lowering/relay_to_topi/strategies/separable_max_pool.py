@@ -18,7 +18,7 @@ from xrelay.lowering.relay_to_topi.strategies.named_ops import is_channels_first
 LESS_WORK = 2
 """The minimum factor by which two pools must reduce the number of maxima, since their second one reads memory again."""
 
-WHOLE = WindowAxis(1)
+UNIT_WINDOW = WindowAxis(1)
 
 
 def _has_little_gain(op: Operation) -> str | None:
@@ -38,5 +38,5 @@ def build_separable(build: TopiBuilder) -> Sequence[SSAValue]:
     height, width = pool.window(pool.sizes)
     data, shape = build.operand(0), build.result_shape
     rows = tensor_type((*shape_of(data)[:3], *shape[3:]), element_of(data))
-    maxima = pool.build_pool(build, data, rows, (WHOLE, width))
-    return [pool.build_pool(build, maxima, build.result_type, (height, WHOLE))]
+    maxima = pool.build_pool(build, data, rows, (UNIT_WINDOW, width))
+    return [pool.build_pool(build, maxima, build.result_type, (height, UNIT_WINDOW))]

@@ -132,7 +132,7 @@ class RoundIntegerOnce(ConversionPattern[arith.SIToFPOp | arith.UIToFPOp]):
         return None
 
 
-class WidenInSteps(ConversionPattern[arith.ExtFOp]):
+class WidenThroughF32(ConversionPattern[arith.ExtFOp]):
     """`arith.extf %x : f16 to f64` → two exact conversions, through f32."""
 
     def rewrite(self, op: arith.ExtFOp, rewriter: ConversionRewriter) -> str | None:
@@ -300,7 +300,7 @@ class ArithExpandHalfPass(XRelayPass):
         """Converts every op in the module, then expands the called functions."""
         inlined = InlinedOps(op)
         patterns: tuple[AnyPattern, ...] = (
-            WidenInSteps(),
+            WidenThroughF32(),
             CallConversion(inlined),
             ChangeSign(),
             RoundIntegerOnce(),

@@ -10,7 +10,7 @@ from typing import TypeAlias
 from xrelay.lowering.topi_to_loop.schedules.cost_model import Cost, rest_cost
 from xrelay.lowering.topi_to_loop.schedules.kernel_view import KernelView
 from xrelay.lowering.topi_to_loop.schedules.schedule_draft import ScheduleDraft
-from xrelay.lowering.topi_to_loop.schedules.tile_model import TIE
+from xrelay.lowering.topi_to_loop.schedules.tile_model import MIN_GAIN
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ def cheapest(candidates: Sequence[Candidate], view: KernelView) -> int:
     costs = [(candidate.cost if same else candidate.total(view)).cycles for candidate in candidates]
     best = 0
     for index, cost in enumerate(costs):
-        if cost < costs[best] * (1 - TIE):
+        if cost < costs[best] * (1 - MIN_GAIN):
             best = index
     return best
 

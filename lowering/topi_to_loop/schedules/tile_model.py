@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import takewhile
 
-TIE = 1e-3
+MIN_GAIN = 1e-3
 """The relative gain that a candidate or a larger tile must have over those before it."""
 
 MIN_ACCUMULATORS = 10
@@ -108,13 +108,13 @@ def rank_tiles(
                 break
             speed = _blocked_speed(blocks, count, vectors_per_block, shares_broadcasts)
             tile = RegisterTile(columns, count, _image_efficiency(width, height, rows, columns, speed), rows)
-            if tile.efficiency > best.efficiency * (1 + TIE):
+            if tile.efficiency > best.efficiency * (1 + MIN_GAIN):
                 best = tile
         found.append(best)
     found = found if found else [RegisterTile(1, 1, efficiency(1, vectors_per_block))]
     first = 0
     for index, tile in enumerate(found):
-        if tile.efficiency > found[first].efficiency * (1 + TIE):
+        if tile.efficiency > found[first].efficiency * (1 + MIN_GAIN):
             first = index
     others = sorted(found[:first] + found[first + 1 :], key=lambda tile: -tile.efficiency)
     return (found[first], *others[: TILES - 1])

@@ -120,7 +120,7 @@ def assign_offsets(lifetimes: Sequence[Lifetime], alignment: int = 64) -> ArenaP
 # --- sizes that are known only at run time
 
 
-SMALL: Final = 512
+SMALL_BYTES: Final = 512
 """The number of bytes per unit below which the unit is rounded up instead of the number."""
 MAX_ARENA: Final = 1 << 62
 """The largest size of an arena in bytes. It is half the range of `index`, because sizes are estimated in f64."""
@@ -158,7 +158,7 @@ def request_of(alloc: memref.AllocOp, alignment: int, order: Mapping[SSAValue, i
     """The request of a buffer that is alive in the steps `life`; `order` numbers the values of the function."""
     size, factors = bytes_and_factors(alloc)
     extents = tuple(sorted(factors, key=order.__getitem__))
-    if extents and size < SMALL:
+    if extents and size < SMALL_BYTES:
         return Request(size, *life, Unit(extents, alignment))
     return Request(-(-size // alignment) * alignment, *life, Unit(extents), grain=alignment)
 

@@ -22,7 +22,7 @@ from xrelay.dialects.shared.op_lists import ops_of
 from xrelay.passes.infra.fresh_names import fresh_name
 from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
 from xrelay.passes.loop.memory.buffer_size import expected_bytes
-from xrelay.passes.loop.memory.lifetimes import BlockLifetimes, Life, block_of
+from xrelay.passes.loop.memory.lifetimes import BlockLifetimes, BufferUses, block_of
 from xrelay.passes.loop.nest_queries import kernels_of, runs_everywhere
 
 
@@ -127,12 +127,12 @@ class _Reuse(BlockLifetimes):
         self.lives[new] = uses
         return True
 
-    def _is_shared(self, call: func.CallOp, use: Life, own: set[int]) -> bool:
+    def _is_shared(self, call: func.CallOp, use: BufferUses, own: set[int]) -> bool:
         """Whether an operand of a call other than `own` refers to the buffer of `use`."""
         others = (each for number, each in enumerate(call.arguments) if number not in own)
         return any(isinstance(r, SSAValue) and self.lives.get(r) is use for o in others for r in self.roots.get(o, ()))
 
-    def _can_take(self, uses: Life, new: SSAValue) -> bool:
+    def _can_take(self, uses: BufferUses, new: SSAValue) -> bool:
         """Whether the buffer of `uses` fits `new`: equal extents, or an output of static shape."""
         old = uses.buffer.owner
         if isinstance(new.owner, memref.AllocOp) and isinstance(old, memref.AllocOp):

@@ -32,7 +32,7 @@ from xrelay.passes.loop.nest_queries import blocks_of, nest_root, runs_everywher
 
 _PURE = (arith.ConstantOp, arith.CmpiOp, arith.AddiOp, arith.SubiOp, arith.MuliOp, scf.IfOp, scf.YieldOp)
 """The ops, besides loads and one store, that a block may contain."""
-_LESS = (2, 6)
+_LESS_THAN_PREDICATES = (2, 6)
 """The predicates `slt` and `ult`."""
 
 
@@ -153,7 +153,12 @@ class _BlockCopies:
                 [_yielded(region.block.last_op) for region in op.regions],
             )
             is_known = test.lhs in self._block.variables and chosen in (None, test.lhs)
-            if test.predicate.value.data not in _LESS or middle is None or not is_known or None in branches:
+            if (
+                test.predicate.value.data not in _LESS_THAN_PREDICATES
+                or middle is None
+                or not is_known
+                or None in branches
+            ):
                 return []
             chosen = test.lhs
             limits: list[tuple[Dim, Dim | None]] = [(low, middle), (middle, high)]

@@ -167,7 +167,7 @@ def free_dynamic_buffers(function: func.FuncOp, allocs: Iterable[memref.AllocOp]
 
 
 @dataclass
-class Life:
+class BufferUses:
     """The uses of a buffer, as positions: numbers of ops in the block of the buffer.
 
     Ops inside a branch or a loop have the position of the branch or loop. `ended` is the position at which the buffer
@@ -194,7 +194,7 @@ class BlockLifetimes:
         """`stored` returns the numbers of the operands to which an op may store."""
         self.roots = roots_of(block)
         self.positions: dict[Operation, int] = {}
-        self.lives: dict[SSAValue, Life] = {}
+        self.lives: dict[SSAValue, BufferUses] = {}
         for op in _ops_in(block):
             before = op.prev_op
             self.positions[op] = 0 if before is None else self.positions[before] + 1
@@ -209,7 +209,7 @@ class BlockLifetimes:
     def _note(self, root: SSAValue, op: Operation, *, is_written: bool) -> None:
         user = ancestor_in(block_of(root), op)
         position = self.positions[user]
-        life = self.lives.setdefault(root, Life(root, position, position, position, user))
+        life = self.lives.setdefault(root, BufferUses(root, position, position, position, user))
         if position >= life.last:
             life.last, life.user = position, user
         if is_written:

@@ -110,7 +110,7 @@ def _terms(dim: Dim) -> Counter[Monomial]:
 # --- dynamic buffers
 
 
-class _Hold(NamedTuple):
+class _Allocation(NamedTuple):
     """The lifetime and the number of the buffers of an allocation, and the value that refers to one at its end."""
 
     value: SSAValue
@@ -140,7 +140,7 @@ class _DynamicBuffers:
     def most(self) -> Dim:
         """A bound of the bytes that are alive at a time."""
         sizes: defaultdict[SSAValue, Counter[Monomial]] = defaultdict(Counter)
-        holds: dict[SSAValue, _Hold] = {}
+        holds: dict[SSAValue, _Allocation] = {}
         for op in (op for op in self._ops if isinstance(op, memref.AllocOp)):
             if (size := _buffer_bytes(op, self._bounds)) is None:
                 self._uncounted[f"a buffer of {op.memref.type}{_describe_sources(op)}"] = None
@@ -148,14 +148,14 @@ class _DynamicBuffers:
             hold = self._hold(op)
             sizes[hold.value] |= _terms(size * hold.number)
             known = holds.setdefault(hold.value, hold)
-            holds[hold.value] = _Hold(hold.value, min(known.first, hold.first), max(known.last, hold.last))
+            holds[hold.value] = _Allocation(hold.value, min(known.first, hold.first), max(known.last, hold.last))
         changes: defaultdict[int, list[tuple[int, Counter[Monomial]]]] = defaultdict(list)
         for value, hold in holds.items():
             changes[hold.first].append((1, sizes[value]))
             changes[hold.last + 1].append((-1, sizes[value]))
         return _highest(changes)
 
-    def _hold(self, alloc: memref.AllocOp) -> _Hold:
+    def _hold(self, alloc: memref.AllocOp) -> _Allocation:
         value, first, end = alloc.memref, self._steps[alloc], len(self._ops)
         while value in self._givers:
             giver, number = self._givers[value]
@@ -164,9 +164,9 @@ class _DynamicBuffers:
                 loops = _loops_around(alloc)
                 first = min([first, *(self._steps[loop] for loop in loops)])
                 carried = sum(isinstance(operand.type, MemRefType) for loop in loops for operand in loop.operands)
-                return _Hold(value, first, end, 1 + carried)
+                return _Allocation(value, first, end, 1 + carried)
             value = around.results[number]
-        return _Hold(value, first, self._freed.get(value, end))
+        return _Allocation(value, first, self._freed.get(value, end))
 
 
 def _highest(changes: Mapping[int, Sequence[tuple[int, Counter[Monomial]]]]) -> Dim:
@@ -269,7 +269,7 @@ def _shortened(uncounted: Sequence[str]) -> tuple[str, ...]:
 _SUMS = (arith.AddiOp, arith.MuliOp, arith.MaxSIOp, arith.MaxUIOp)
 _QUOTIENTS = (arith.DivUIOp, arith.DivSIOp, arith.FloorDivSIOp)
 _MINIMA = (arith.MinSIOp, arith.MinUIOp)
-_EVERY = MAX_EXTENT // 2
+_TRIVIAL_BOUND = MAX_EXTENT // 2
 """Bounds from this value on are dropped, since every extent is below it."""
 _SGE = 5
 """The number of the predicate `sge`."""
@@ -333,7 +333,7 @@ def _bound(value: SSAValue, parts: Sequence[Dim | None]) -> Dim | None:
             return _combined(op, *known) if len(known) == 2 else None
         except DimensionError:
             return None  # The dimension would nest more quotients than `Dim` allows.
-    limits = [part for part in known if not isinstance(part, int) or part < _EVERY]
+    limits = [part for part in known if not isinstance(part, int) or part < _TRIVIAL_BOUND]
     return reduce(least, limits) if limits else None
 
 

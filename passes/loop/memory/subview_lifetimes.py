@@ -17,7 +17,7 @@ from xrelay.dialects.loop.signature import output_arguments
 from xrelay.dialects.shared.attribute_names import NUM_OUTPUTS
 from xrelay.passes.infra.digraph import DisjointSets
 from xrelay.passes.loop.memory.buffer_size import expected_bytes
-from xrelay.passes.loop.memory.lifetimes import BlockLifetimes, Life, ancestor_in, block_of
+from xrelay.passes.loop.memory.lifetimes import BlockLifetimes, BufferUses, ancestor_in, block_of
 
 _READERS = (
     memref.LoadOp,
@@ -88,7 +88,7 @@ class SubviewLifetimes(BlockLifetimes):
                 return f"{other} would be needed as long as {name}, which takes more memory"
         return None
 
-    def _seen_from(self, root: SSAValue, call: func.CallOp, life: Life) -> tuple[int, int]:
+    def _seen_from(self, root: SSAValue, call: func.CallOp, life: BufferUses) -> tuple[int, int]:
         """The positions of `call` and of the last use of a buffer of its block, in the block of `root`."""
         here = self.positions[ancestor_in(block_of(root), call)]
         return here, life.last if block_of(root) is call.parent else here
@@ -186,7 +186,7 @@ def name_of(buffer: SSAValue) -> str:
     return "a buffer" if buffer.name_hint is None else f"%{buffer.name_hint}"
 
 
-def _span(life: Life, sign: int = 1) -> Span:
+def _span(life: BufferUses, sign: int = 1) -> Span:
     return Span(sign * _bytes_of(life.buffer), life.begin, life.last)
 
 

@@ -92,7 +92,7 @@ def worker_identity(stages: Sequence[Stage], target: Target) -> str:
     return content_key([code_stamp().text, code_identity(stages, target, ())])
 
 
-_PATIENCE: Final = 10.0
+_TIMEOUT_SECONDS: Final = 10.0
 """Seconds without an answer after which the compilation lowers the remaining kernels itself."""
 
 
@@ -168,7 +168,7 @@ class KernelWorkers:
         """Yields the outstanding answers of the kernels that workers took from the queue, which is empty."""
         while self._taken:
             try:
-                job, answer = self._answers.get(timeout=_PATIENCE)
+                job, answer = self._answers.get(timeout=_TIMEOUT_SECONDS)
             except Empty:
                 self.close()
                 break

@@ -200,7 +200,7 @@ def _real_file(module: str) -> str:
 
 
 _CONTENTS: Final = FileRecord("contents")
-_ELSEWHERE: Final = "elsewhere"
+_EXTERNAL_FILES: Final = "elsewhere"
 """The record of a file that does not contain all of its model."""
 
 
@@ -288,11 +288,11 @@ def _file_key(path: Path) -> str | None:
         known = _CONTENTS.get(file_mark(status, [path.suffix]))
         if known is None:
             steady = steady_status(descriptor)
-            known = _bytes_key(descriptor, status.st_size, elsewhere) or _ELSEWHERE
+            known = _bytes_key(descriptor, status.st_size, elsewhere) or _EXTERNAL_FILES
             mark = file_mark(os.fstat(descriptor), [path.suffix])
             if steady is not None and file_mark(steady, [path.suffix]) == mark:
                 _CONTENTS.put(mark, known)
-    if known == _ELSEWHERE:
+    if known == _EXTERNAL_FILES:
         return None
     # Locations in a text contain its file name; those in an ONNX model are nodes.
     return known if path.suffix == ".onnx" else f"{path} {known}"

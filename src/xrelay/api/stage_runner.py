@@ -46,7 +46,7 @@ from xrelay.target.target import Target
 
 Progress = Callable[[int, int, str], None]
 """Called with `(done, total, step)` as the compilation proceeds."""
-LARGE: Final = 48
+MIN_OPS_FOR_WORKERS: Final = 48
 """The minimum number of relay ops for which workers are used: starting one takes as long as several kernels."""
 CORES_PER_PROCESS: Final = 2
 """The cores that a process uses to lower kernels: one for Python and one for LLVM, which take equally long."""
@@ -237,7 +237,7 @@ def _worker_count(module: ModuleOp) -> int:
     By default, this process and each worker are counted with two cores: one for Python and one for LLVM. On two cores a
     worker would cost a third more processor time and half a second to start, and no core would be idle to run it.
     """
-    if sum(level_of(op) == "relay" and not isinstance(op, ConstantOp) for op in walk_ops(module)) < LARGE:
+    if sum(level_of(op) == "relay" and not isinstance(op, ConstantOp) for op in walk_ops(module)) < MIN_OPS_FOR_WORKERS:
         return 0
     if not code_stamp().covers_all():
         return 0

@@ -36,7 +36,7 @@ _MODULE: Final = "xrelay.api.version_process"
 _FILE: Final = "model.mlir"
 _MOST_FAILURES: Final = 3
 """The number of failures in a row after which no version is tried."""
-_TURN: Final = threading.Lock()
+_PROCESS_LOCK: Final = threading.Lock()
 """Held while a process of this program works."""
 
 
@@ -154,7 +154,7 @@ class VersionHelper:
 
     def _compile(self, recipe: Recipe) -> bool:
         """Lets a process compile a version into the cache; returns whether it succeeded."""
-        with _TURN, TemporaryDirectory(prefix="xrelay-") as folder:
+        with _PROCESS_LOCK, TemporaryDirectory(prefix="xrelay-") as folder:
             task = VersionTask(
                 str(_saved(recipe, Path(folder)) if recipe.path is None else recipe.path),
                 recipe.digest if recipe.path is None else None,
@@ -219,8 +219,8 @@ def _close_all() -> None:
 def _forget_all() -> None:
     for helper in list(_HELPERS):
         helper.forget_threads()
-    if _TURN.locked():  # by a thread that the child of the fork does not have
-        _TURN.release()
+    if _PROCESS_LOCK.locked():  # by a thread that the child of the fork does not have
+        _PROCESS_LOCK.release()
 
 
 atexit.register(_close_all)

@@ -43,9 +43,9 @@ MAX_VERSIONS: Final = 8
 """The maximum number of versions that a model makes by itself."""
 MOST_WEIGHTS: Final = 256 << 20
 """The maximum number of bytes of weights of a model that makes versions by itself: each is a file with all weights."""
-_COUNTED: Final = 64
+_MAX_COUNTED_SIZES: Final = 64
 """The maximum number of sizes whose runs are counted."""
-_COMPARED: Final = 1 << 20
+_COMPARED_BYTES: Final = 1 << 20
 """The number of bytes of weights that are compared at once."""
 
 
@@ -95,7 +95,7 @@ class Versions:
                 runs = self._runs[sizes] = self._runs.get(sizes, 0) + 1
                 if runs == self._runs_needed:
                     self._helper.request(sizes)
-                elif len(self._runs) > _COUNTED:
+                elif len(self._runs) > _MAX_COUNTED_SIZES:
                     self._runs = {}
             return None
         version.used = next(self._clock)
@@ -186,5 +186,7 @@ def _with_shared_weights(artifact: Artifact, known: Sequence[NDArray[Any]]) -> A
 def _equal(lhs: NDArray[Any], rhs: NDArray[Any]) -> bool:
     """Whether two contiguous arrays of equal size have the same bytes."""
     one, other = (array.reshape(-1).view(np.uint8) for array in (lhs, rhs))
-    starts = range(0, len(one), _COMPARED)
-    return all(np.array_equal(one[start : start + _COMPARED], other[start : start + _COMPARED]) for start in starts)
+    starts = range(0, len(one), _COMPARED_BYTES)
+    return all(
+        np.array_equal(one[start : start + _COMPARED_BYTES], other[start : start + _COMPARED_BYTES]) for start in starts
+    )

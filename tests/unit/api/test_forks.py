@@ -81,7 +81,7 @@ def fork_beside(thread: threading.Thread, begun: threading.Event) -> None:
 
 @pytest.fixture
 def short_patience(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(forking, "_PATIENCE", 0.5)
+    monkeypatch.setattr(forking, "_MAX_IDLE_SECONDS", 0.5)
     monkeypatch.setattr(forking, "_IDLE", 1e-3)
 
 

@@ -86,7 +86,7 @@ def started(script: str, identity: str = "mine") -> Iterator[KernelWorkers]:
 
 def test_workers_make_the_same_objects(monkeypatch: pytest.MonkeyPatch) -> None:
     alone = build_artifact.build_artifact(parsed(), Target.host(), cache=False).artifact
-    monkeypatch.setattr(stage_runner, "LARGE", 0)
+    monkeypatch.setattr(stage_runner, "MIN_OPS_FOR_WORKERS", 0)
     monkeypatch.setenv("XRELAY_WORKERS", "1")
     monkeypatch.setattr(registrations, "_modules", set[str]())
 
@@ -143,7 +143,7 @@ def _once_empty(queue: deque[KernelJob]) -> None:
 def test_what_a_worker_does_not_bring_is_told(
     ends: str, wanted: list[KernelJob], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(kernel_workers, "_PATIENCE", 1.0)
+    monkeypatch.setattr(kernel_workers, "_TIMEOUT_SECONDS", 1.0)
     for workers in started(SPEAKS + ends):
         queue = deque(wanted[:1])
         workers.share(queue)
@@ -179,7 +179,7 @@ def test_workers_have_cores_for_themselves_and_for_llvm(
     def start(count: int, *_: object) -> None:
         counts.append(count)
 
-    monkeypatch.setattr(stage_runner, "LARGE", 0)
+    monkeypatch.setattr(stage_runner, "MIN_OPS_FOR_WORKERS", 0)
     monkeypatch.setattr(registrations, "_modules", set[str]())
     monkeypatch.setattr(KernelWorkers, "start", start)
     monkeypatch.delenv("XRELAY_WORKERS", raising=False)

@@ -559,7 +559,7 @@ def test_versions_are_loaded_once(tmp_path: Path) -> None:
 
 
 def test_models_of_a_forked_child_make_versions_while_the_parent_makes_one() -> None:
-    turn = version_helper._TURN  # pyright: ignore[reportPrivateUsage]
+    turn = version_helper._PROCESS_LOCK  # pyright: ignore[reportPrivateUsage]
     with turn:
         child = os.fork()
         if child == 0:

@@ -28,7 +28,7 @@ NUMBERS: NDArray[np.float32] = np.arange(1024, dtype=np.float32).reshape(SHAPE)
 @pytest.fixture
 def all_is_large(monkeypatch: pytest.MonkeyPatch) -> None:
     """Makes the reader treat every tensor as large."""
-    monkeypatch.setattr(load, "LARGE", 0)
+    monkeypatch.setattr(load, "LARGE_TENSOR_BYTES", 0)
     monkeypatch.setattr(slim_model, "LEAST", 1)
 
 
@@ -101,7 +101,7 @@ def test_types_that_are_no_constants_say_what_they_did(
     data = of_tensors(helper.make_tensor("w", type, SHAPE, bytes(512 if type == ONES["i4"] else 1024), raw=True))
     texts: list[str] = []
     for large in (0, 1 << 30):
-        monkeypatch.setattr(load, "LARGE", large)
+        monkeypatch.setattr(load, "LARGE_TENSOR_BYTES", large)
         with pytest.raises(ModelImportError) as caught:
             import_onnx(data.SerializeToString())
         texts.append(str(caught.value))
@@ -145,7 +145,7 @@ def test_what_protobuf_writes_otherwise_means_the_same(
 ) -> None:
     data = change(of_tensors(raw()).SerializeToString())
     (array,) = (weight.array for weight in weights_of(import_onnx(data)))
-    monkeypatch.setattr(load, "LARGE", 1 << 30)
+    monkeypatch.setattr(load, "LARGE_TENSOR_BYTES", 1 << 30)
     (expected,) = (weight.array for weight in weights_of(import_onnx(data)))
     assert (array == expected).all()
 
@@ -182,9 +182,9 @@ def test_damaged_models_say_the_same(all_is_large: None, monkeypatch: pytest.Mon
         edited = mutated_model(rng, proto) if seed % 2 else proto
         data = edited.SerializeToString()
         data = data if seed % 2 else mutated_bytes(rng, data)
-        monkeypatch.setattr(load, "LARGE", 0)
+        monkeypatch.setattr(load, "LARGE_TENSOR_BYTES", 0)
         slim = outcome(data)
-        monkeypatch.setattr(load, "LARGE", 1 << 30)
+        monkeypatch.setattr(load, "LARGE_TENSOR_BYTES", 1 << 30)
         assert slim == outcome(data)
         good += "relay." in slim
     assert good

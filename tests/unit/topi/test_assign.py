@@ -15,7 +15,7 @@ from xrelay.lowering.topi_to_loop.schedules.choose_family import register_family
 from xrelay.lowering.topi_to_loop.schedules.cost_model import Cost
 from xrelay.lowering.topi_to_loop.schedules.kernel_view import KernelView
 from xrelay.lowering.topi_to_loop.schedules.schedule_draft import ScheduleDraft
-from xrelay.lowering.topi_to_loop.schedules.tile_model import TIE
+from xrelay.lowering.topi_to_loop.schedules.tile_model import MIN_GAIN
 from xrelay.passes.infra.pipeline import run_pipeline
 from xrelay.passes.infra.pipeline_text import parse_passes
 from xrelay.passes.infra.source import full_context, parse_module
@@ -111,7 +111,7 @@ def test_the_next_candidate_replaces_an_illegal_one(monkeypatch: pytest.MonkeyPa
 
 def test_of_candidates_of_equal_cost_the_first_is_chosen() -> None:
     view = KernelView(kernel(COPY), WIDE)
-    costs = [3.0, 2.0, 2.0 * (1 - TIE / 2), 2.0]
+    costs = [3.0, 2.0, 2.0 * (1 - MIN_GAIN / 2), 2.0]
     assert cheapest([proposed(str(cost), cost) for cost in costs], view) == 1
 
 

@@ -47,7 +47,7 @@ SAMPLINGS = ("nearest", "bilinear", "bicubic")
 PADDINGS = ("zeros", "border", "reflection")
 CUBIC = -0.75
 """The coefficient of the spline."""
-FAR: Final = float(1 << 30)
+MAX_COORDINATE: Final = float(1 << 30)
 """Coordinates farther outside are clamped to this in arrays and in gradients."""
 
 
@@ -225,7 +225,9 @@ class GridSampleOp(RelayOp):
         moved, one = grid.astype(kind) + kind(1), kind(1)
         place: Array = moved / 2 * (extent - 1) if aligned else (moved * extent - one) / 2
         place = np.rint(place) if method == SAMPLINGS[0] else place
-        place = np.asarray(np.where(place > -FAR, np.minimum(place, kind(FAR)), kind(-FAR)), kind)
+        place = np.asarray(
+            np.where(place > -MAX_COORDINATE, np.minimum(place, kind(MAX_COORDINATE)), kind(-MAX_COORDINATE)), kind
+        )
         if padding == "border" and method != SAMPLINGS[2]:
             low, high = (0.0, extent - 1.0) if aligned else (-0.5, extent - 0.5)
             nearest_element = np.clip(place, 0, extent - 1).astype(kind)
@@ -289,8 +291,10 @@ class GridSampleOp(RelayOp):
         place = place if aligned else build.op("subtract", place, 0.5)
         if self.method.data == SAMPLINGS[0]:
             place = build.op("round", place)
-        far = build.op("minimum", place, FAR)
-        place = build.op("where", build.op("greater", place, -FAR), far, build.op("full_like", far, -FAR))
+        far = build.op("minimum", place, MAX_COORDINATE)
+        place = build.op(
+            "where", build.op("greater", place, -MAX_COORDINATE), far, build.op("full_like", far, -MAX_COORDINATE)
+        )
         slope = build.op("full_like", place, speed)
         place, slope = self._brought_in(place, slope, extent, build)
         below = build.op("floor", place)

@@ -28,7 +28,7 @@ from xrelay.dialects.relay.op_definition import (
     register_relay_op,
 )
 
-SHORT = 32
+MAX_FIXED_REACH = 32
 """A window with this reach or less keeps its size for any extent."""
 
 
@@ -154,4 +154,4 @@ class LRNOp(AlongAxisOp):
 
 def _within(extent: Dim, reach: int) -> Dim:
     """The reach of a window to one side, which is not longer than the extent."""
-    return reach if reach <= SHORT else minimum(extent, reach)
+    return reach if reach <= MAX_FIXED_REACH else minimum(extent, reach)

@@ -27,7 +27,7 @@ from xrelay.dialects.relay.ops.nn.pool import AvgPoolOp
 from xrelay.dialects.relay.ops.qnn.op_base import QnnOp, distance, dtype_of, number, ratio, scaled, shifted
 from xrelay.dialects.relay.structure.composite import DecompositionBuilder
 
-_FEW = 1 << 10
+_MAX_F32_WINDOW = 1 << 10
 """The greatest window size for which f32 distinguishes all sums and means of 8-bit numbers."""
 
 
@@ -91,7 +91,7 @@ class QnnAvgPool2DOp(AvgPoolOp, QnnOp):
         data, *parameters = build.operands
         scale, zero_point, output_scale, output_zero_point = (number(build, each) for each in parameters)
         limits, taps = np.iinfo(dtype_of(data)), prod(self.sizes)
-        dtype = "float32" if limits.bits == 8 and taps <= _FEW else "float64"
+        dtype = "float32" if limits.bits == 8 and taps <= _MAX_F32_WINDOW else "float64"
         near = build.op("clip", zero_point, a_min=float(limits.min), a_max=float(limits.max))
         distances = build.op("cast", distance(build, data, near), dtype=dtype)
         mean = build.add(get_relay_op("nn.avg_pool2d").typed([distances], self.properties))

@@ -53,7 +53,7 @@ from xrelay.errors import InterpreterError
 if TYPE_CHECKING:
     from xdsl.ir.affine import AffineExpr
 
-FAR = 1 << 62
+INDEX_LIMIT = 1 << 62
 """An index beyond the end of any axis."""
 
 _KEEP: Final = 0
@@ -207,7 +207,7 @@ class StridedSliceOp(MovementOp):
 def _stop_of_size(begin: int, size: int) -> int:
     """Returns the end of a slice of `size` elements from `begin`."""
     stop = begin + size
-    return FAR if size < 0 or begin < 0 <= stop else stop
+    return INDEX_LIMIT if size < 0 or begin < 0 <= stop else stop
 
 
 def _slice_range(facts: Facts, extent: Dim, begin: int, end: int, step: int) -> tuple[Dim, Dim, int]:

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from xrelay.dialects.relay.computes.regions import Regions, RoiAxis
 
 
-FAR = 1 << 40
+COORDINATE_LIMIT = 1 << 40
 """Coordinates farther outside are clamped to this when arrays are evaluated."""
 
 
@@ -107,7 +107,7 @@ class RegionOp(RelayOp):
         from xrelay.dialects.relay.meaning.checked_indices import checked
 
         numbers = rois[:, 0].astype(np.float64)
-        is_near = (numbers > -1) & (numbers < FAR)  # NaN is not a valid index
+        is_near = (numbers > -1) & (numbers < COORDINATE_LIMIT)  # NaN is not a valid index
         return checked(np.where(is_near, numbers, -1).astype(np.int64), count, from_end=False)
 
     def wide_regions(self, data: Array, rois: Array) -> Array:
@@ -267,7 +267,7 @@ class _Places:
         size, ratio = length / real(bins), op.sample_ratio.value.data
         count = real(ratio) if ratio > 0 else np.ceil(size)
         starts = low + np.arange(bins).astype(region.dtype) * size
-        most = ratio if ratio > 0 else min(int(np.nan_to_num(np.clip(count, 0, FAR))), 2 * extent + 7)
+        most = ratio if ratio > 0 else min(int(np.nan_to_num(np.clip(count, 0, COORDINATE_LIMIT))), 2 * extent + 7)
         step: Array = np.arange(most)[None].astype(np.float64)
         if ratio <= 0:
             first = np.floor((-1 - starts.astype(np.float64)) / (float(size) / float(count or 1)) - 0.5) - 1
@@ -399,8 +399,8 @@ class RoiPoolOp(RegionOp):
 
 
 def _nearest(value: float) -> int:
-    """Rounds to the nearest integer, halves away from zero; clamps to ±`FAR`."""
-    near = min(value, float(FAR)) if value > -FAR else -float(FAR)
+    """Rounds to the nearest integer, halves away from zero; clamps to ±`COORDINATE_LIMIT`."""
+    near = min(value, float(COORDINATE_LIMIT)) if value > -COORDINATE_LIMIT else -float(COORDINATE_LIMIT)
     whole = int(near)
     return whole + (1 if near > 0 else -1) * (abs(near - whole) >= 0.5)
 
@@ -425,12 +425,12 @@ def _bounds(build: TopiBuilder, regions: Regions, axis: int) -> SSAValue:
 
 
 def _rounded(b: Body, value: SSAValue) -> SSAValue:
-    """Rounds to the nearest integer, halves away from zero; clamps to ±`FAR`."""
+    """Rounds to the nearest integer, halves away from zero; clamps to ±`COORDINATE_LIMIT`."""
     from xdsl.dialects import math
 
-    from xrelay.dialects.relay.computes.scalars import FAR, clamp
+    from xrelay.dialects.relay.computes.scalars import COORDINATE_LIMIT, clamp
 
-    near = clamp(b, value, b.constant(-FAR, value.type), b.constant(FAR, value.type))
+    near = clamp(b, value, b.constant(-COORDINATE_LIMIT, value.type), b.constant(COORDINATE_LIMIT, value.type))
     whole = b.add(math.TruncOp(near))
     half, one = b.constant(0.5, value.type), b.constant(1, value.type)
     is_far = b.compare(b.absolute(b.minus(near, whole)), "ge", half)

@@ -13,7 +13,7 @@ import numpy as np
 from xdsl.ir import SSAValue
 
 from xrelay.frontend.onnx.converters.definition import (
-    LAST,
+    END_OF_AXIS,
     Array,
     NodeView,
     Number,
@@ -69,7 +69,7 @@ def _without_empty_windows(node: NodeView, pooled: SSAValue, window: Sequence[Wi
         return value
     numbers, axes = Numbers(node), range(max(ends) + 1)
     begin, step = (node.emit_ints([number] * len(axes), "bounds") for number in (0, 1))
-    return slice_between(node, value, begin, numbers.stacked([ends.get(axis, LAST) for axis in axes]), step)
+    return slice_between(node, value, begin, numbers.stacked([ends.get(axis, END_OF_AXIS) for axis in axes]), step)
 
 
 def _starts_before_end(numbers: Numbers, data: SSAValue, number: int, axis: WindowAxis[int]) -> Number:

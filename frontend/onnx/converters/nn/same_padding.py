@@ -7,7 +7,15 @@ from collections.abc import Sequence
 import onnx
 from xdsl.ir import SSAValue
 
-from xrelay.frontend.onnx.converters.definition import LAST, Dim, NodeView, Number, Numbers, padded, slice_between
+from xrelay.frontend.onnx.converters.definition import (
+    END_OF_AXIS,
+    Dim,
+    NodeView,
+    Number,
+    Numbers,
+    padded,
+    slice_between,
+)
 from xrelay.frontend.onnx.converters.nn.windows import auto_pad, unpadded_window
 from xrelay.index_algebra.windows import WindowAxis
 
@@ -37,7 +45,7 @@ def cut_to_output_shape(node: NodeView, whole: SSAValue, wanted: Sequence[int], 
     """
     numbers, first = Numbers(node), len(node.shape(0)) - len(wanted)
     begins: list[Number] = [0] * first
-    ends: list[Number] = [LAST] * first
+    ends: list[Number] = [END_OF_AXIS] * first
     sides: list[tuple[Number, Number]] = [(0, 0)] * first
     for axis, (want, more) in enumerate(zip(wanted, extra, strict=True), start=first):
         surplus = numbers.of("subtract", numbers.extent(whole, axis), want)

@@ -8,7 +8,7 @@ import numpy as np
 from xdsl.ir import SSAValue
 
 from xrelay.dialects.relay.core.shape_rules import kept_by_slice
-from xrelay.dialects.relay.ops.tensor.movement import FAR
+from xrelay.dialects.relay.ops.tensor.movement import INDEX_LIMIT
 from xrelay.dialects.shared.dtypes import numpy_dtype
 from xrelay.dialects.shared.types import element_type_of, shape_of
 from xrelay.frontend.onnx.node import NodeView
@@ -16,7 +16,7 @@ from xrelay.frontend.onnx.node import NodeView
 Bounds = tuple[int, int, int]
 """Start, end and step along an axis."""
 
-LAST = np.iinfo(np.int64).max
+END_OF_AXIS = np.iinfo(np.int64).max
 """The end of a whole axis."""
 
 
@@ -44,15 +44,15 @@ def cut_open(node: NodeView, value: SSAValue, bounds: Mapping[int, Bounds]) -> S
 
     `strided_slice` if its result type is known, else `dyn.strided_slice`, which also counts from the end.
     """
-    bounds = {axis: bound for axis, bound in bounds.items() if bound != (0, LAST, 1)}
+    bounds = {axis: bound for axis, bound in bounds.items() if bound != (0, END_OF_AXIS, 1)}
     if not bounds:
         return value
     begin, end, strides = (list(numbers) for numbers in zip(*bounds.values(), strict=True))
     shape = shape_of(value.type)
     if all(each[0] >= 0 and kept_by_slice(shape[axis], *each) is not None for axis, each in bounds.items()):
         return node.emit("strided_slice", value, begin=begin, end=end, strides=strides, axes=tuple(bounds))
-    whole = [bounds.get(axis, (0, LAST, 1)) for axis in range(max(bounds) + 1)]
-    lists = (np.clip(np.array(numbers, np.int64), -FAR, FAR) for numbers in zip(*whole, strict=True))
+    whole = [bounds.get(axis, (0, END_OF_AXIS, 1)) for axis in range(max(bounds) + 1)]
+    lists = (np.clip(np.array(numbers, np.int64), -INDEX_LIMIT, INDEX_LIMIT) for numbers in zip(*whole, strict=True))
     first, last, step = (node.emit_constant(each, "bounds") for each in lists)
     return slice_between(node, value, first, last, step)
 

@@ -8,7 +8,7 @@ from itertools import accumulate
 import numpy as np
 from xdsl.ir import SSAValue
 
-from xrelay.frontend.onnx.converters.definition import LAST, NodeView, Number, Numbers, converts, known_axis
+from xrelay.frontend.onnx.converters.definition import END_OF_AXIS, NodeView, Number, Numbers, converts, known_axis
 
 
 @converts("Concat", since=4, attributes=("axis",))
@@ -92,7 +92,7 @@ def _part(node: NodeView, axis: int, number: int, starts: SSAValue, ends: SSAVal
     """Part `number`: whole along the axes before the split axis."""
     bounds = [
         _after(node, rest, axis, node.emit("strided_slice", each, begin=(number,), end=(number + 1,)))
-        for rest, each in ((0, starts), (LAST, ends))
+        for rest, each in ((0, starts), (END_OF_AXIS, ends))
     ]
     return node.emit("dyn.strided_slice", node.input(0), *bounds, node.emit_constant(np.ones(axis + 1, np.int64)))
 

@@ -9,7 +9,7 @@ from xdsl.dialects.builtin import i64
 from xdsl.ir import SSAValue
 
 from xrelay.frontend.onnx.converters.definition import (
-    LAST,
+    END_OF_AXIS,
     MICROSOFT,
     Bounds,
     Integers,
@@ -125,7 +125,7 @@ def _cropped(node: NodeView, pairs: Sequence[tuple[int, int]]) -> SSAValue:
     bounds: dict[int, Bounds] = {}
     for axis, ((before, after), extent) in enumerate(zip(pairs, node.shape(0), strict=True)):
         if not isinstance(extent, int):
-            bounds[axis] = max(-before, 0), after if after < 0 else LAST, 1
+            bounds[axis] = max(-before, 0), after if after < 0 else END_OF_AXIS, 1
             continue
         first, last = -min(before, 0), extent + min(after, 0)
         if first > last:
