@@ -406,6 +406,31 @@ class _Nn:
         """`x` if x ≥ 0, else `alpha * (exp(x / alpha) - 1)`."""
 
     @staticmethod
+    def contrib_conv2d_winograd_weight_transform(
+        weight: ExprLike,
+        tile_size: int | None = 4,
+    ) -> Expr:
+        """The weight (O, I, 3, 3) of a convolution, transformed for tiles of m×m results: (m + 2, m + 2, O, I)."""
+
+    @staticmethod
+    def contrib_conv2d_winograd_without_weight_transform(
+        data: ExprLike,
+        weight: ExprLike,
+        tile_size: int | None = 4,
+        kernel_layout: str | None = "HWOI",
+        strides: Ints | None = (1, 1),
+        padding: Ints | None = (0, 0, 0, 0),
+        dilation: Ints | None = (1, 1),
+        groups: int | None = 1,
+        channels: int | None = None,
+        kernel_size: Ints | None = None,
+        data_layout: str | None = "NCHW",
+        out_layout: str | None = "",
+        out_dtype: DType | None = None,
+    ) -> Expr:
+        """A convolution of stride 1 with 3×3 filters, whose weight `nn.contrib_conv2d_winograd_weight_transform` made."""
+
+    @staticmethod
     def contrib_dense_pack(
         data: ExprLike,
         weight: ExprLike,
