@@ -22,6 +22,7 @@ from xrelay.lowering.topi_to_loop.schedules.matmul import propose_batch_matmul, 
 from xrelay.lowering.topi_to_loop.schedules.reduction import propose_pool, propose_reductions, split_long_sums
 from xrelay.lowering.topi_to_loop.schedules.schedule_draft import ScheduleDraft
 from xrelay.lowering.topi_to_loop.schedules.softmax import propose_softmax
+from xrelay.lowering.topi_to_loop.schedules.winograd import propose_winograd
 from xrelay.plugins import load_plugins
 from xrelay.registrations import note_caller, note_registration
 from xrelay.target import Target
@@ -35,6 +36,7 @@ A family without costs schedules the draft itself, by its primitives, and return
 FAMILIES: dict[str, Callable[[KernelView], Sequence[Proposal]]] = {
     "conv2d_nchwc": propose_conv2d_nchwc,
     "conv2d_nchw": propose_conv2d_nchw,
+    "winograd": propose_winograd,
     "dense": propose_dense,
     "batch_matmul": propose_batch_matmul,
     "pool": propose_pool,

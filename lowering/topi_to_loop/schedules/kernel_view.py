@@ -39,6 +39,7 @@ from xrelay.dialects.topi.named.conv import (
     ConvTermsOp,
 )
 from xrelay.dialects.topi.named.matmul import BatchMatmulOp, MatmulOp
+from xrelay.dialects.topi.named.winograd import Conv2dNchwcWinogradOp
 from xrelay.dialects.topi.shapes import bit_width
 from xrelay.index_algebra.affine_bounds import stride
 from xrelay.passes.loop.nest_queries import blocks_of, enclosing_loops, loops_of
@@ -64,6 +65,10 @@ class Role(Enum):
     """The first reduction axis: channels of the image, or k of a matrix product."""
     TERM = auto()
     """The products that one instruction adds up."""
+    POINT_ROWS = auto()
+    """Rows of a tile that Winograd's algorithm has transformed."""
+    POINT_COLUMNS = auto()
+    """Columns of such a tile."""
 
 
 IMAGE_ROLES: Mapping[str, tuple[Role, ...]] = {
@@ -91,6 +96,13 @@ AXES: Mapping[str, tuple[tuple[Role, ...], tuple[Role, ...]]] = {
     **{op.name: _conv_roles(op) for op in (*PLAIN_CONVOLUTIONS, *BLOCKED_CONVOLUTIONS)},
     BatchMatmulOp.name: ((Role.ROWS, Role.COLUMNS), (Role.DEPTH,)),
     MatmulOp.name: ((Role.ROWS, Role.COLUMNS), (Role.DEPTH, Role.TERM)),
+    Conv2dNchwcWinogradOp.name: (
+        (
+            *(Role.BATCH, Role.CHANNELS, Role.POINT_ROWS, Role.POINT_COLUMNS),
+            *(Role.ROWS, Role.COLUMNS, Role.LANE),
+        ),
+        (Role.DEPTH,),
+    ),
 }
 """Maps a named op to the roles of the last spatial axes and of the first reduction axes of its sum, in order."""
 

@@ -1,0 +1,36 @@
+// RUN: xrelay-opt %s -p 'topi-expand-named,topi-inline-injective,convert-topi-to-loop,loop-assign-schedules{target="cpu -mcpu=znver4 -num-threads=1"}' | filecheck %s
+// RUN: xrelay-opt %s -p 'topi-expand-named,topi-inline-injective,convert-topi-to-loop,loop-assign-schedules{target="cpu -mcpu=znver4 -num-threads=8"}' | filecheck %s --check-prefix THREADS
+
+// The transformed data of a block of tiles stays in the L2 cache. The epilogue is part of the last transform.
+// CHECK-LABEL: func.func private @conv
+// CHECK-SAME: cache_write("products")
+// CHECK-SAME: compute_at("result_columns", "relu_co_i")
+// CHECK-SAME: compute_at("products_write", "relu_co_o")
+// CHECK-SAME: compute_at("products", "products_write_4")
+// CHECK-SAME: vectorize("products_ci"), unroll("products_tx"), unroll("products_co"), disable_unroll("products_ko")
+// CHECK-SAME: compute_at("data_rows", "relu_h_o_o")
+// CHECK-SAME: compute_at("data_columns", "data_rows_tx")
+// CHECK-SAME: compute_at("pad", "data_rows_c")
+// CHECK-SAME: winograd: blocks of {{[0-9]+}} x 14 tiles, 1 x 14 tiles x 2 blocks of filters in registers
+// THREADS-LABEL: func.func private @conv
+// THREADS-SAME: parallelize(
+func.func private @conv(%x: tensor<1x4x56x56x16xf32>, %w: tensor<4x6x6x64x16xf32>) -> tensor<1x4x56x56x16xf32> attributes {relay.primitive} {
+  %r = topi.conv2d_nchwc_winograd(%x, %w) {tile = 4, padding = array<i64: 1, 1, 1, 1>} : (tensor<1x4x56x56x16xf32>, tensor<4x6x6x64x16xf32>) -> tensor<1x4x56x56x16xf32>
+  %y = topi.compute "relu" [%n : 1, %co : 4, %h : 56, %v : 56, %ci : 16] : tensor<1x4x56x56x16xf32> {
+    %0 = topi.read %r[%n, %co, %h, %v, %ci] : tensor<1x4x56x56x16xf32>
+    %1 = arith.constant 0.0 : f32
+    %2 = arith.maximumf %0, %1 : f32
+    topi.yield %2 : f32
+  }
+  func.return %y : tensor<1x4x56x56x16xf32>
+}
+
+// One block has all tiles: threads share the filters, and each of them transforms the data.
+// THREADS-LABEL: func.func private @small
+// THREADS-SAME: split("conv2d_co_o", 2, names = ["conv2d_co_o_o", "conv2d_co_o_i"])
+// THREADS-SAME: compute_at("data_rows", "conv2d_co_o_o")
+// THREADS-SAME: parallelize("conv2d_co_o_o")
+func.func private @small(%x: tensor<1x32x7x7x16xf32>, %w: tensor<32x4x4x512x16xf32>) -> tensor<1x32x7x7x16xf32> attributes {relay.primitive} {
+  %r = topi.conv2d_nchwc_winograd(%x, %w) {tile = 2, padding = array<i64: 1, 1, 1, 1>} : (tensor<1x32x7x7x16xf32>, tensor<32x4x4x512x16xf32>) -> tensor<1x32x7x7x16xf32>
+  func.return %r : tensor<1x32x7x7x16xf32>
+}
