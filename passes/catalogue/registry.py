@@ -21,6 +21,7 @@ FOLDERS: dict[str, str] = {
     "relay-canonicalize-ops": "passes/relay",
     "relay-fold-scale-axis": "passes/relay",
     "relay-alter-op-layout": "passes/layout",
+    "relay-apply-winograd": "passes/layout",
     "relay-recursion-to-loop": "passes/functions",
     "relay-inline": "passes/functions",
     "relay-add-callers": "passes/functions",
