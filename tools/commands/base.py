@@ -88,6 +88,7 @@ def add_compile_options(parser: ArgumentParser) -> None:
         group.add_argument,
         {
             "--integers": "compute between quantised values with integers",
+            "--exact": "allow no approximations, only other orders of sums",
             "--no-cache": "do not read or write the cache on disk",
         },
     )
@@ -161,6 +162,7 @@ def compiled_model(args: Namespace, module: ModuleOp | None = None) -> CompiledM
             progress=progress,
             memory_limit=limit,
             integers=args.integers,
+            exact=args.exact,
             trust=args.trust,
             specialize=False,
         )

@@ -99,7 +99,9 @@ def _compare(args: Namespace, model: CompiledModel, inputs: dict[str, object], c
     arrays = [value for value in inputs.values() if isinstance(value, np.ndarray)]
     if len(arrays) < len(inputs):
         raise UsageError("--against supports array inputs only; this model has a sequence or optional input")
-    workload = Workload(str(args.model), tuple(inputs), dict(args.shapes), args.opt_level, args.target, args.integers)
+    workload = Workload(
+        str(args.model), tuple(inputs), dict(args.shapes), args.opt_level, args.target, args.integers, args.exact
+    )
     engines, failed = ["xrelay", *args.against], False
     found: list[dict[str, object]] = []
     for count in dict.fromkeys(count or model.num_threads for count in counts):

@@ -42,6 +42,7 @@ class Workload:
     opt_level: int = 3
     target: str | None = None
     integers: bool = False
+    exact: bool = False
 
     def save(self, folder: Path, inputs: Sequence[Array]) -> None:
         """Writes the workload and its inputs into `folder`, for `load`."""
@@ -69,6 +70,7 @@ def open_xrelay(workload: Workload, inputs: Mapping[str, Array], threads: int) -
         target=workload.target,
         opt_level=workload.opt_level,
         integers=workload.integers,
+        exact=workload.exact,
         specialize=False,
     )
     return lambda: [np.asarray(output) for output in model.run(inputs)]

@@ -16,7 +16,7 @@ from xrelay.api.codegen import llvm_texts
 from xrelay.api.interface import tables_of
 from xrelay.api.kernel_stream import KernelCounts, KernelStream
 from xrelay.api.sources import write_text
-from xrelay.api.stage_runner import INTEGER_PASSES, Progress, StageRunner, decide
+from xrelay.api.stage_runner import APPROXIMATING_PASSES, INTEGER_PASSES, Progress, StageRunner, decide
 from xrelay.arguments import MAX_OPT_LEVEL
 from xrelay.dialects.shared.attribute_names import COMPILER, PRIMITIVE
 from xrelay.dialects.shared.locations import location_of
@@ -189,13 +189,14 @@ def build_artifact(
     name: str = "model",
     stream: bool = True,
     integers: bool = False,
+    exact: bool = False,
 ) -> Built:
     """Returns the object code, tables and weights of a module and of the models that call its returned functions.
 
     The module is consumed. Unless stages are dumped or `stream` is false, each kernel goes through the stages after
     LOOP in a module of its own.
     """
-    builder = _Builder(target, opt_level, cache=cache, stream=stream, integers=integers)
+    builder = _Builder(target, opt_level, cache=cache, stream=stream, integers=integers, exact=exact)
     refuse_function_inputs(module)
     _hide_all_but_main(module)
     runner = StageRunner(builder.stages(MAIN), dump=dump, progress=progress)
@@ -230,6 +231,7 @@ class _Builder:
     cache: bool
     stream: bool
     integers: bool
+    exact: bool
 
     def stages(self, entry: str) -> list[Stage]:
         """Returns the stages for an entry of a program."""
@@ -241,7 +243,11 @@ class _Builder:
             dot_products=self.target.dot_products,
             scalef=self.target.scalef,
             entry=entry,
-            decide=partial(decide, asked=INTEGER_PASSES if self.integers else frozenset()),
+            decide=partial(
+                decide,
+                asked=INTEGER_PASSES if self.integers else frozenset(),
+                forbidden=APPROXIMATING_PASSES if self.exact else frozenset(),
+            ),
         )
 
     def build(self, module: ModuleOp, runner: StageRunner, dump: Path | None, name: str) -> Built:

@@ -40,6 +40,7 @@ def compile(
     progress: Progress | None = None,
     memory_limit: int | None = None,
     integers: bool = False,
+    exact: bool = False,
     trust: bool = False,
     specialize: bool = True,
 ) -> CompiledModel:
@@ -60,7 +61,8 @@ def compile(
     same options is loaded from disk. `progress` is called with `(done, total, step)`. `memory_limit` is the maximum
     number of bytes that a call of the model may allocate. With `integers`, computations between dequantise and quantise
     ops run on integers, as in `relay-fake-quantization-to-integer`; results may differ from the float ones by one
-    quantisation step.
+    quantisation step. `exact` forbids approximations: results then differ from the interpreter's only by the order of
+    sums, so convolutions do not use Winograd's algorithm.
 
     A model with named dimensions that runs several times with the same sizes is compiled for these sizes in a process
     of low priority, unless `specialize` is false or there is no cache; see `CompiledModel.specialize`. Results may then
@@ -83,6 +85,7 @@ def compile(
         chosen_level(opt_level),
         checked_shapes(shapes),
         integers=checked_flag("integers", integers),
+        exact=checked_flag("exact", exact),
         cache=cache,
         trust=trust,
         context=context,

@@ -211,6 +211,7 @@ def model_key(
     shapes: Shapes | None,
     *,
     integers: bool = False,
+    exact: bool = False,
     sizes: Mapping[str, int] | None = None,
 ) -> str | None:
     """Returns the cache key of a compilation; `None` if it has none and must not be cached.
@@ -223,9 +224,8 @@ def model_key(
     if digest is None or not stamp.covers_all():
         return None
     machine = f"{target} {target.threads} {','.join(target.code_features())}"
-    options = (
-        f"O{opt_level}{' integers' if integers else ''} calls {call_limit()} {sorted(checked_shapes(shapes).items())}"
-    )
+    flags = f"{' integers' if integers else ''}{' exact' if exact else ''}"
+    options = f"O{opt_level}{flags} calls {call_limit()} {sorted(checked_shapes(shapes).items())}"
     at = "" if not sizes else f" at {sorted(sizes.items())}"
     return content_key([stamp.text, machine, options + at, digest])
 

@@ -39,6 +39,7 @@ class Recipe:
     opt_level: int
     shapes: Shapes
     integers: bool = False
+    exact: bool = False
     cache: bool = True
     """Whether the cache may be used."""
     trust: bool = False
@@ -115,6 +116,7 @@ class Recipe:
                 progress=progress,
                 name=self.name,
                 integers=self.integers,
+                exact=self.exact,
             )
         entry = self._entry() if dump is None else None
         if entry is not None:
@@ -188,7 +190,15 @@ class Recipe:
         if models is None:
             return None
         sizes = None if self.is_onnx else self.sizes
-        key = model_key(self.digest, self.target, self.opt_level, self.shapes, integers=self.integers, sizes=sizes)
+        key = model_key(
+            self.digest,
+            self.target,
+            self.opt_level,
+            self.shapes,
+            integers=self.integers,
+            exact=self.exact,
+            sizes=sizes,
+        )
         return None if key is None else _Entry(models, key)
 
 

@@ -54,13 +54,20 @@ MAX_WORKERS: Final = 3
 """The default maximum: more workers take more memory than they save time."""
 INTEGER_PASSES: frozenset[str] = frozenset({"FakeQuantizationToInteger"})
 """The passes that `compile(…, integers=True)` requires."""
+APPROXIMATING_PASSES: frozenset[str] = frozenset({"relay-apply-winograd", "FastMath"})
+"""The passes that `compile(…, exact=True)` forbids."""
 
 
-def decide(pass_name: str, *, asked: frozenset[str] = frozenset()) -> bool | None:
-    """Whether the entered context or `asked` enables a graph pass; `None` if neither names it. Disabling wins."""
+def decide(
+    pass_name: str, *, asked: frozenset[str] = frozenset(), forbidden: frozenset[str] = frozenset()
+) -> bool | None:
+    """Whether the entered context or `asked` enables a graph pass; `None` if neither names it.
+
+    Disabling wins, by the context or by `forbidden`.
+    """
     context, name = _context(), canonical(pass_name)
-    is_named = name in context.disabled_pass | context.required_pass | asked
-    return name not in context.disabled_pass if is_named else None
+    disabled = context.disabled_pass | forbidden
+    return name not in disabled if name in disabled | context.required_pass | asked else None
 
 
 def _context() -> PassContext:

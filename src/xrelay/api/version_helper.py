@@ -51,6 +51,7 @@ class VersionTask:
     opt_level: int
     shapes: Shapes
     integers: bool
+    exact: bool
     sizes: dict[str, int]
     host: HostFacts
 
@@ -162,6 +163,7 @@ class VersionHelper:
                 recipe.opt_level,
                 recipe.shapes,
                 recipe.integers,
+                recipe.exact,
                 dict(recipe.sizes),
                 host_facts(),
             )

@@ -31,6 +31,7 @@ def compile_version(task: VersionTask) -> None:
         task.opt_level,
         task.shapes,
         integers=task.integers,
+        exact=task.exact,
         digest=content_digest(task.path) if task.digest is None else task.digest,
         sizes=task.sizes,
     )
