@@ -52,6 +52,9 @@ Box = Sequence[Interval | Below | None]
 _STEPS = 16
 """The maximum number of terms in a quotient by a sum; the division fails beyond it."""
 
+_REMEMBERED = 1 << 14
+"""The number of results that each cache keeps: the tiles of a kernel, and kernels alike, have the same expressions."""
+
 _FACTORS = 6
 """The maximum number of factors of a product in a proof, which replaces each by its limit and multiplies out."""
 
@@ -216,19 +219,20 @@ def linear_form(expr: AffineExpr, box: Box = ()) -> LinearForm:
         return constant_form(expr.value)
     if type(expr) is not AffineBinaryOpExpr:
         return atom_form(expr)
+    return _binary_form(expr, tuple(box))
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def _binary_form(expr: AffineBinaryOpExpr, box: Box) -> LinearForm:
     if expr.kind is AffineBinaryOpKind.Add:
         return sum_of([linear_form(addend, box) for addend in addends_of(expr)])
     if expr.kind is AffineBinaryOpKind.Mul:
         return linear_form(expr.lhs, box).times(linear_form(expr.rhs, box))
-    return _division(expr, tuple(box))
+    return _division(expr, box)
 
 
-@lru_cache(maxsize=1 << 14)
 def _division(expr: AffineBinaryOpExpr, box: Box) -> LinearForm:
-    """The form of a quotient or remainder.
-
-    Cached: its bounds need the forms of the quotients nested in it, which would otherwise be computed twice per level.
-    """
+    """The form of a quotient or remainder."""
     kind, left, right = expr.kind, linear_form(expr.lhs, box), linear_form(expr.rhs, box)
     divisor = right.constant
     if right.terms:
@@ -459,9 +463,14 @@ def is_nonnegative(expr: AffineExpr, box: Box, limits: Mapping[int, AffineExpr])
     expression over dimensions without limits. Quotients by a constant c are replaced by `(x - x mod c) / c`, and
     everything is scaled by c.
     """
-    form, scale = linear_form(expr, box), 1
+    return _is_nonnegative(expr, tuple(box), tuple(limits.items()))
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def _is_nonnegative(expr: AffineExpr, box: Box, limits: tuple[tuple[int, AffineExpr], ...]) -> bool:
+    form, scale, ends = linear_form(expr, box), 1, dict(limits)
     for _ in range(_REPLACEMENTS):
-        form = _at_limits(form, limits)
+        form = _at_limits(form, ends)
         known = bounds(form.expr(), box)
         if known is not None and known[0] > -scale:
             return True

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache, reduce
+from functools import cache, cached_property, lru_cache, reduce
 
 from xdsl.ir.affine import (
     AffineBinaryOpExpr,
@@ -127,6 +127,10 @@ class LinearForm:
 
     def expr(self) -> AffineExpr:
         """The form as an expression: terms in a fixed order, the constant last, nested to the left."""
+        return self._expr
+
+    @cached_property
+    def _expr(self) -> AffineExpr:
         result: AffineExpr | None = None
         for atom, coefficient in self.terms:
             term = atom if coefficient == 1 else AffineBinaryOpExpr(AffineBinaryOpKind.Mul, atom, const(coefficient))
@@ -145,6 +149,8 @@ class LinearForm:
 
     def plus(self, other: LinearForm) -> LinearForm:
         """The sum, with like terms collected."""
+        if not other.terms or not self.terms:
+            return LinearForm(self.terms or other.terms, self.constant + other.constant)
         return _collect((*self.terms, *other.terms), self.constant + other.constant)
 
     def times(self, other: LinearForm) -> LinearForm:

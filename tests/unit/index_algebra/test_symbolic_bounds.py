@@ -7,7 +7,9 @@ from random import Random
 import pytest
 from xdsl.ir.affine import AffineDimExpr, AffineExpr
 
-from xrelay.index_algebra.affine_bounds import is_nonnegative
+from xrelay.index_algebra import affine_bounds
+from xrelay.index_algebra.affine_bounds import Box, is_nonnegative, linear_form
+from xrelay.index_algebra.linear_form import LinearForm
 
 n, i, j, k = (AffineDimExpr(d) for d in range(4))
 BOX = [(0, 1 << 47), None, (0, 15), (0, 3)]
@@ -50,3 +52,19 @@ def test_what_is_proven_holds():
                 for index in range(limit.eval([size, 0, 0, 0], [])):
                     assert expr.eval([size, index, 0, 3], []) >= 0
     assert proven > 20
+
+
+def test_a_proof_is_remembered(monkeypatch: pytest.MonkeyPatch):
+    """The tiles of a kernel, and kernels alike, need the same proofs: only the first computes."""
+    computed: list[AffineExpr] = []
+
+    def count(expr: AffineExpr, box: Box = ()) -> LinearForm:
+        computed.append(expr)
+        return linear_form(expr, box)
+
+    monkeypatch.setattr(affine_bounds, "linear_form", count)
+    counts: list[int] = []
+    for _ in range(2):
+        assert is_nonnegative(n * 3 + 29 - (i * 23 + j), BOX, {1: n // 23 + 1})
+        counts.append(len(computed))
+    assert counts[0] == counts[1] > 0
