@@ -77,6 +77,8 @@ class ValueMap(Generic[OperandT]):
     @staticmethod
     def identity(values: Sequence[SSAValue]) -> ValueMap:
         """One expression per value: the value itself."""
+        if len(values) == 1:
+            return ValueMap((dim(0),), tuple(values))
         return ValueMap.make([dim(k) for k in range(len(values))], values)
 
     @staticmethod
@@ -129,8 +131,8 @@ class ValueMap(Generic[OperandT]):
         weights = [1 if sizes is None else sizes.get(value, 1) for value in self.operands]
         return max((_size(expr, weights) for expr in self.exprs), default=0)
 
-    def simplified(self, box: Mapping[OperandT, tuple[int, int]] | None = None) -> ValueMap[OperandT]:
-        """The map with every expression simplified; `box` has the intervals of operands."""
+    def simplified(self, box: Mapping[OperandT, tuple[int, int] | None] | None = None) -> ValueMap[OperandT]:
+        """The map with every expression simplified; `box` has the intervals of operands, None if unknown."""
         if {type(expr) for expr in self.exprs} <= _SIMPLE:
             return self
         intervals: Box = () if box is None else [box.get(value) for value in self.operands]

@@ -216,6 +216,8 @@ def interval_of(value: SSAValue) -> Interval | None:
     extent = _extent_of(value)
     if not isinstance(extent, SSAValue):
         return None
+    if is_index_argument(extent):
+        return 0, MAX_EXTENT - 1
     known = range_of(expression_of(extent))
     return None if known is None else (0, max(known[1], 1) - 1)
 

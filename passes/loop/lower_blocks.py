@@ -99,10 +99,10 @@ def _bind(block: BlockOp) -> None:
     """Replaces the variables of a block by their bindings, simplified by the ranges of index values."""
     bindings = block.bindings
     bound = {variable: bindings[position] for position, variable in enumerate(block.variables)}
-    known = {value: interval for value in bindings.operands if (interval := index_range(value)) is not None}
+    known = {value: index_range(value) for value in bindings.operands}
     for op in ops_of(block.body, LoadOp, StoreOp):
         index = op.index.substitute(bound)
-        known.update({v: interval for v in index.operands if (interval := index_range(v)) is not None})
+        known |= {value: index_range(value) for value in index.operands if value not in known}
         op.index = index.simplified(known)
     for variable, binding in bound.items():
         substitute_index(variable, binding, block.body.block)

@@ -11,6 +11,7 @@ from xdsl.ir import Operation, OpResult, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr
 
 from xrelay.dialects.loop import DYNAMIC, LOCAL, BlockOp, ForOp, IterKind, ValueMap
+from xrelay.dialects.loop.block_op import Extent
 from xrelay.dialects.loop.extents import MAX_EXTENT, expression_of, interval_of, loop_of_index
 from xrelay.dialects.shared.attribute_names import LOOP_KERNEL
 from xrelay.dialects.shared.op_lists import ops_of
@@ -211,13 +212,18 @@ def linear_in(value: ValueMap, index: SSAValue) -> tuple[int, LinearForm]:
 
 def is_nonnegative(value: ValueMap) -> bool:
     """Whether the one expression of `value` is proven to be 0 or more, by ranges and by extents that are values."""
+    box = box_of(value)
+    known = bounds(value.exprs[0], box)
+    if known is not None and known[0] >= 0:
+        return True
     space = Space(value.operands)
     limits = {
         position: space.lift(limit)[0]
         for position, operand in enumerate(value.operands)
         if (limit := _limit_of(operand)) is not None
     }
-    return is_nonnegative_within(value.exprs[0], [index_range(v) for v in space.values], limits)
+    box += [index_range(limit) for limit in space.values[len(box) :]]
+    return is_nonnegative_within(value.exprs[0], box, limits)
 
 
 def _limit_of(value: SSAValue) -> ValueMap | None:
@@ -245,7 +251,7 @@ def domain_conditions(block: BlockOp, index: SSAValue | None = None) -> list[tup
     conditions: list[tuple[ValueMap, ValueMap]] = []
     for position, extent in enumerate(block.extents):
         binding = bindings[position]
-        if extent == DYNAMIC or (index is not None and index not in binding.operands):
+        if extent == DYNAMIC or (index is not None and index not in binding.operands) or _runs_over(binding, extent):
             continue
         limit = expression_of(extent)
         if not all(is_within(binding, limit)):
@@ -253,9 +259,17 @@ def domain_conditions(block: BlockOp, index: SSAValue | None = None) -> list[tup
     return conditions
 
 
+def _runs_over(binding: ValueMap, extent: Extent) -> bool:
+    """Whether a binding is the index of a loop of this extent: most are, and need no proof."""
+    expr = binding.exprs[0]
+    loop = loop_of_index(binding.operands[expr.position]) if isinstance(expr, AffineDimExpr) else None
+    return loop is not None and loop.bound == extent
+
+
 def is_within(value: ValueMap, extent: ValueMap) -> tuple[bool, bool]:
     """Whether the one expression of `value` is proven to be 0 or more, and to be less than `extent`."""
-    interval, number = range_of(value), extent.exprs[0]
+    number = extent.exprs[0]
+    interval = range_of(value) if isinstance(number, AffineConstantExpr) else None
     if isinstance(number, AffineConstantExpr) and interval is not None and interval[1] < MAX_EXTENT - 1:
         return interval[0] >= 0, interval[1] < number.value
     return is_nonnegative(value), is_nonnegative(extent.plus(value, -1).plus(-1))
