@@ -30,7 +30,7 @@ from xrelay.dialects.shared.attribute_names import LOOP_ANNOTATION, LOOP_NOTE
 from xrelay.dialects.shared.levels import level_of, level_of_class
 from xrelay.dialects.shared.locations import location_of
 from xrelay.dialects.shared.op_making import make
-from xrelay.dialects.upstream.arith_extras import SelectOp
+from xrelay.dialects.upstream.arith_extras import CmpiOp, SelectOp
 from xrelay.dialects.upstream.llvm_extras import LoopAnnotationAttr
 from xrelay.errors import LoweringError
 from xrelay.lowering.loop_to_scf.accesses import AccessTarget, load, store
@@ -54,7 +54,7 @@ from xrelay.lowering.loop_to_scf.row_writer import RowWriter
 from xrelay.lowering.loop_to_scf.select_first import SelectWriter
 from xrelay.lowering.loop_to_scf.sort import SortWriter
 from xrelay.lowering.loop_to_scf.suppress import SuppressWriter
-from xrelay.lowering.loop_to_scf.transposed_tiles import load_columns, square_of
+from xrelay.lowering.loop_to_scf.transposed_tiles import TransposedTile, load_columns, square_of, tile_of
 from xrelay.lowering.loop_to_scf.values import Values, as_expression, elementwise, logic
 from xrelay.passes.infra.conversion import dispose
 from xrelay.passes.loop.nest_queries import buffers_on_stack, is_local
@@ -270,17 +270,27 @@ class KernelWriter:
 
     def _transposed(self, loop: ForOp) -> bool:
         """Writes the iterations of an unrolled loop whose vectors are columns of a tile; returns whether it is one."""
-        inner = square_of(loop)
-        columns = {} if inner is None else load_columns(loop, inner, self._values, self._emitter, self._target)
-        if inner is None or not columns:
+        square, emit = square_of(loop), self._emitter
+        tile = None if square is None else tile_of(loop, square, self._values, emit, self._target)
+        if square is None or tile is None:
             return False
         self._release(loop)
+        if tile.active is None:
+            self._columns(loop, square.inner, tile)
+            return True
+        any_active = emit.add(CmpiOp(emit.index(0), emit.affine(tile.active), "slt")).result
+        with emit.when(any_active):
+            self._columns(loop, square.inner, tile)
+        return True
+
+    def _columns(self, loop: ForOp, inner: ForOp, tile: TransposedTile) -> None:
+        """Writes the iterations of an unrolled loop, whose loads are the columns of `tile`."""
+        columns = load_columns(tile, self._emitter)
         for number in range(loop.extent or 0):
             self._values.set(loop.index, ValueMap.constant(number))
             self._loaded = {load: vectors[number] for load, vectors in columns.items()}
             self._vectorized(inner)
         self._loaded = {}
-        return True
 
     def _vectorized(self, loop: ForOp) -> None:
         assert loop.extent is not None

@@ -2,40 +2,106 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
 
-from xdsl.dialects import vector
+from xdsl.dialects import arith, scf, vector
 from xdsl.dialects.builtin import DenseArrayBase, IndexType, IntegerType, VectorType, i64
 from xdsl.ir import Block, SSAValue
 
 from xrelay.dialects.loop import ForOp, LoadOp, LoopKind, StoreOp
 from xrelay.dialects.shared.op_lists import ops_of
 from xrelay.dialects.topi.shapes import bit_width
+from xrelay.dialects.upstream.arith_extras import CmpiOp
+from xrelay.index_algebra.affine_bounds import stride
 from xrelay.index_algebra.value_map import ValueMap
 from xrelay.lowering.loop_to_scf.accesses import AccessTarget, memory_stride
 from xrelay.lowering.loop_to_scf.emitter import Emitter
 from xrelay.lowering.loop_to_scf.lanes import LaneContext
 from xrelay.lowering.loop_to_scf.values import Values
+from xrelay.passes.loop.index_conditions import positive_where
 from xrelay.passes.loop.nest_queries import is_local
 
 REGISTER_PART = 128
 """The bits of a register within which elements of two vectors are interleaved by one instruction."""
 
 
-def square_of(loop: ForOp) -> ForOp | None:
-    """Returns the loop over lanes that is all of an unrolled loop's body and has as many iterations, or None."""
+class Square(NamedTuple):
+    """An unrolled loop whose body is a loop over as many lanes, `inner`; `block` has the statements of a lane.
+
+    A lane executes them only if `test` holds, unless it is None.
+    """
+
+    inner: ForOp
+    block: Block
+    test: CmpiOp | None
+
+
+def square_of(loop: ForOp) -> Square | None:
+    """Returns the square that an unrolled loop forms with the loop in it, or None."""
     inner = loop.body.block.first_op
     if loop.kind is not LoopKind.UNROLLED or not isinstance(inner, ForOp) or inner is not loop.body.block.last_op:
         return None
     if inner.kind is not LoopKind.VECTORIZED or inner.extent != loop.extent or loop.extent not in (4, 8, 16):
         return None
-    return None if any(op.regions for op in inner.body.block.ops) else inner
+    square, last = Square(inner, inner.body.block, None), inner.body.block.last_op
+    if isinstance(last, scf.IfOp) and isinstance(test := last.cond.owner, CmpiOp) and not last.false_region.blocks:
+        square = Square(inner, last.true_region.block, test)
+        if any(isinstance(op, LoadOp | StoreOp) or (op.regions and op is not last) for op in inner.body.block.ops):
+            return None
+    return None if any(op.regions for op in square.block.ops) else square
 
 
-def load_columns(
-    loop: ForOp, inner: ForOp, values: Values, emitter: Emitter, target_of: Callable[[LoadOp], AccessTarget]
-) -> dict[LoadOp, list[SSAValue]]:
-    """Returns the vectors that loads read in the iterations of an unrolled loop around lanes.
+class TransposedTile(NamedTuple):
+    """The loads of a square that read adjacent elements in successive iterations, but not in adjacent lanes.
+
+    `row` and `lanes.index` represent the iteration and the lane in the targets. `active` is the number of lanes that
+    execute the statements, or more if all do, and 0 or less if none does; it is None if all lanes always do.
+    """
+
+    lanes: LaneContext
+    row: SSAValue
+    targets: Mapping[LoadOp, AccessTarget]
+    active: ValueMap | None
+
+
+def tile_of(
+    loop: ForOp, square: Square, values: Values, emitter: Emitter, target_of: Callable[[LoadOp], AccessTarget]
+) -> TransposedTile | None:
+    """Returns the transposed loads of a square, or None if there are none."""
+    count, inner = loop.extent or 0, square.inner
+    lanes, row = LaneContext.of(count), Block(arg_types=[IndexType()]).args[0]
+    for index, placeholder in ((loop.index, row), (inner.index, lanes.index)):
+        values.set(index, ValueMap.identity([placeholder]))
+        emitter.ranges[placeholder] = (0, count - 1)
+    active = None if square.test is None else _active_lanes(square.test, values, row, lanes)
+    if active is None and square.test is not None:
+        return None
+    inside = {result for op in (*inner.body.block.ops, *square.block.ops) for result in op.results}
+    stored = {op.memref for op in ops_of(inner, StoreOp)}
+    found: dict[LoadOp, AccessTarget] = {}
+    for access in ops_of(inner, LoadOp):
+        is_free = access.memref not in stored and not is_local(access.memref)
+        if is_free and inside.isdisjoint(access.index_operands):
+            target = target_of(access)
+            if memory_stride(target, row) == 1 and _is_apart(target, lanes):
+                found[access] = target
+    return TransposedTile(lanes, row, found, active) if found else None
+
+
+def _active_lanes(test: CmpiOp, values: Values, row: SSAValue, lanes: LaneContext) -> ValueMap | None:
+    """Returns the number of lanes from the first on in which a test holds; None if they also depend on the row."""
+    limits = positive_where(test, holds=True)
+    if len(limits) != 1:
+        return None
+    limit = values.access(limits[0]).simplified()
+    position = lanes.position(limit)
+    is_prefix = position is not None and stride(limit.exprs[0], position) == -1
+    return lanes.at(limit, 0) if is_prefix and row not in limit.operands else None
+
+
+def load_columns(tile: TransposedTile, emitter: Emitter) -> dict[LoadOp, list[SSAValue]]:
+    """Returns the vectors that the loads of a tile read in its iterations.
 
     ```
     loop.for "i" %i to 4 unrolled {              %0 = vector.load %X[%c0, %c0] : vector<4xf32>
@@ -45,23 +111,20 @@ def load_columns(
                                                  …
     ```
 
-    This applies to loads that read adjacent elements in successive iterations, but not in adjacent lanes.
+    In place of the row of an inactive lane, that of the last active one is read. At least one lane must be active.
     """
-    count = loop.extent or 0
-    lanes, row = LaneContext.of(count), Block(arg_types=[IndexType()]).args[0]
-    for index, placeholder in ((loop.index, row), (inner.index, lanes.index)):
-        values.set(index, ValueMap.identity([placeholder]))
-        emitter.ranges[placeholder] = (0, count - 1)
-    inside = {result for op in inner.body.block.ops for result in op.results}
-    stored = {op.memref for op in ops_of(inner, StoreOp)}
-    found: dict[LoadOp, list[SSAValue]] = {}
-    for access in ops_of(inner, LoadOp):
-        is_free = access.memref not in stored and not is_local(access.memref)
-        if is_free and inside.isdisjoint(access.index_operands):
-            target = target_of(access)
-            if memory_stride(target, row) == 1 and _is_apart(target, lanes):
-                found[access] = _columns(emitter, target, row, lanes)
-    return found
+    places = [ValueMap.constant(lane) for lane in range(tile.lanes.count)]
+    if tile.active is not None:
+        last = emitter.affine(tile.active.plus(-1).simplified())
+        places[1:] = [_at_most(emitter, lane, last) for lane in range(1, tile.lanes.count)]
+    return {load: _columns(emitter, target, tile, places) for load, target in tile.targets.items()}
+
+
+def _at_most(emitter: Emitter, lane: int, last: SSAValue) -> ValueMap:
+    """Returns the minimum of the number of a lane and that of the last active one."""
+    number = emitter.add(arith.MinSIOp(emitter.index(lane), last)).result
+    emitter.ranges[number] = (0, lane)
+    return ValueMap.identity([number])
 
 
 def _is_apart(target: AccessTarget, lanes: LaneContext) -> bool:
@@ -71,13 +134,16 @@ def _is_apart(target: AccessTarget, lanes: LaneContext) -> bool:
     return is_plain and memory_stride(target, lanes.index) not in (0, 1)
 
 
-def _columns(emitter: Emitter, target: AccessTarget, row: SSAValue, lanes: LaneContext) -> list[SSAValue]:
-    """Loads a row for each lane, and returns the columns."""
-    element = target.type.element_type
-    first = target.index.substitute({row: ValueMap.constant(0)})
-    places = [first.substitute({lanes.index: ValueMap.constant(lane)}) for lane in range(lanes.count)]
-    loads = [vector.LoadOp(target.buffer, emitter.affine_all(at), lanes.vector_of(element)) for at in places]
-    rows = [emitter.add(load).result for load in loads]
+def _columns(
+    emitter: Emitter, target: AccessTarget, tile: TransposedTile, places: Sequence[ValueMap]
+) -> list[SSAValue]:
+    """Loads a row at the place of each lane, and returns the columns."""
+    element, lanes = target.type.element_type, tile.lanes
+    first = target.index.substitute({tile.row: ValueMap.constant(0)})
+    rows: list[SSAValue] = []
+    for place in places:
+        indices = emitter.affine_all(first.substitute({lanes.index: place}))
+        rows.append(emitter.add(vector.LoadOp(target.buffer, indices, lanes.vector_of(element))).result)
     return transposed(emitter, rows, min(lanes.count, max(2, REGISTER_PART // bit_width(element))))
 
 
