@@ -176,7 +176,7 @@ def _woven(
     )
     lowerings: dict[Phase, tuple[str, ...]] = {
         # Basic block normal form is here, not in the optimiser, so that no optimiser option disables it.
-        Phase.FUSED: ("relay-to-basic-block-normal-form", fuse, "relay-outline-fused"),
+        Phase.FUSED: ("relay-to-basic-block-normal-form", fuse, "relay-outline-fused", "relay-merge-kernels"),
         Phase.TOPI: ("convert-relay-to-topi", "topi-inline-injective", "dce"),
         Phase.LOOP: ("topi-expand-named", "topi-inline-injective", "dce", *to_loops),
         Phase.SCHEDULED: ("loop-apply-schedules", "loop-plan-memory", "loop-lower-blocks", "loop-split-conditions"),

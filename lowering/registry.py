@@ -17,6 +17,7 @@ from xrelay.passes.catalogue.extensions import registered_passes
 from xrelay.passes.catalogue.registry import FOLDERS, member_of, target_of
 
 LOWERINGS: dict[str, str] = {
+    "relay-merge-kernels": "xrelay.lowering.relay_to_topi.merge_kernels:RelayMergeKernelsPass",
     "convert-relay-to-topi": "xrelay.lowering.relay_to_topi.convert_relay_to_topi:ConvertRelayToTopiPass",
     "convert-topi-to-loop": "xrelay.lowering.topi_to_loop.convert_topi_to_loop:ConvertTopiToLoopPass",
     "loop-assign-schedules": "xrelay.lowering.topi_to_loop.assign_schedules:LoopAssignSchedulesPass",

@@ -53,7 +53,8 @@ IO_USED_MEMORY: Final = "io_used_memory"
 """On `@main`: the bytes of its parameters and results; `relay-annotate-used-memory` sets it."""
 
 SIZES: Final = "relay.sizes"
-"""The least, greatest and typical size of names of `@main`, as arrays by name; users set it, also by `shapes=`."""
+"""The least, greatest and typical size of names of `@main`, as arrays by name; users set it, also by `shapes=`. On a
+kernel with names of its own `relay-merge-kernels` sets it, and `convert-topi-to-loop` removes it."""
 
 # On groups and the kernels outlined from them.
 

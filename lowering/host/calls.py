@@ -18,18 +18,18 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 
 from xdsl.dialects import func
-from xdsl.dialects.builtin import FunctionType, IndexType
+from xdsl.dialects.builtin import FunctionType, IndexType, MemRefType
 from xdsl.ir import Attribute, Operation, OpResult, SSAValue
 
 from xrelay.dialects.loop.signature import kernel_dims
-from xrelay.dialects.relay.structure.call import AnyCall, NamedCallOp, callee_name, names_in
+from xrelay.dialects.relay.structure.call import AnyCall, NamedCallOp, callee_name, is_call, names_in
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.shared.attribute_names import REQUIRES
 from xrelay.dialects.shared.locations import describe_location
 from xrelay.dialects.shared.requirements import RequirementsAttr, requirements_of
 from xrelay.dialects.shared.types import dims_in, shape_of
 from xrelay.errors import LoweringError
-from xrelay.index_algebra.dims import Dim, symbol
+from xrelay.index_algebra.dims import Dim, substitute, symbol
 from xrelay.index_algebra.requirement import Requirement
 from xrelay.lowering.host.code import HostCode, lowers
 from xrelay.lowering.host.fields import new_names
@@ -49,7 +49,7 @@ def _takes_destination(result: SSAValue, code: HostCode) -> bool:
     if not isinstance(result, OpResult):
         return False
     type = code.module.graphs.get(_callee(result.op))
-    return isinstance(result.op, func.CallOp) if type is None else is_written(type, result.index)
+    return is_call(result.op) if type is None else is_written(type, result.index)
 
 
 @lowers(func.CallOp, NamedCallOp, takes_destination=_takes_destination)
@@ -61,10 +61,16 @@ def lower_call(op: AnyCall, code: HostCode) -> None:
     type = code.module.graphs.get(callee_name(op))
     if type is not None:
         _call_graph(op, type, code)
-    elif isinstance(op, NamedCallOp):
+    elif isinstance(op, NamedCallOp) and not _has_body(op, code):
         raise LoweringError(f"@{callee_name(op)} has named dimensions and no body", location=describe_location(op))
     else:
         _call_kernel(op, code)
+
+
+def _has_body(op: AnyCall, code: HostCode) -> bool:
+    """Whether the callee is a kernel with a body."""
+    kernel = code.module.kernels.get(callee_name(op))
+    return kernel is not None and bool(kernel.body.blocks)
 
 
 def is_written(type: FunctionType, number: int) -> bool:
@@ -81,7 +87,7 @@ def _callee(op: Operation) -> str:
     return callee_name(op) if isinstance(op, func.CallOp | NamedCallOp) else ""
 
 
-def _call_kernel(op: func.CallOp, code: HostCode) -> None:
+def _call_kernel(op: AnyCall, code: HostCode) -> None:
     """Adds the call of a kernel with its extents, or its scalar code; or the call of a declared function."""
     kernel = code.module.kernels.get(callee_name(op))
     if kernel is None:
@@ -93,7 +99,12 @@ def _call_kernel(op: func.CallOp, code: HostCode) -> None:
         return
     arguments = [argument_of_call(op, number, code) for number in range(len(op.operands))]
     arguments += map(code.buffer, op.results)
-    code.add(func.CallOp(op.callee, [*arguments, *code.extents(kernel_dims(kernel))], []))
+    dims: Sequence[Dim] = kernel_dims(kernel)
+    if isinstance(op, NamedCallOp):
+        dims = substitute(dims, op.names)
+        types = [SSAValue.get(each, type=MemRefType).type for each in kernel.body.block.args[: len(arguments)]]
+        arguments = [code.cast(each, type) for each, type in zip(arguments, types, strict=True)]
+    code.add(func.CallOp(op.callee, [*arguments, *code.extents(dims)], []))
 
 
 def _call_graph(op: AnyCall, type: FunctionType, code: HostCode) -> None:

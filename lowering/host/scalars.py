@@ -26,6 +26,7 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.ir.affine import AffineConstantExpr
 
+from xrelay.dialects.relay.structure.call import AnyCall
 from xrelay.dialects.relay.structure.constant import ConstantOp, elements_of_constant
 from xrelay.dialects.relay.structure.extents import ExtentsOp
 from xrelay.dialects.shared.attribute_names import POSITIVE_DIVISOR
@@ -259,7 +260,7 @@ def _may_divide(divisor: Number) -> bool:
     return any(isinstance(each.value, IntegerAttr) and each.value.value.data > 0 for each in constants)
 
 
-def inline_call(op: func.CallOp, code: HostCode) -> bool:
+def inline_call(op: AnyCall, code: HostCode) -> bool:
     """Replaces the call of a small kernel by scalar code, and returns whether that is possible."""
     name = op.callee.string_value()
     kernel = code.module.small_kernels.get(name)
@@ -287,7 +288,7 @@ def inline_call(op: func.CallOp, code: HostCode) -> bool:
     return True
 
 
-def argument_of_call(op: func.CallOp, number: int, code: HostCode) -> SSAValue:
+def argument_of_call(op: AnyCall, number: int, code: HostCode) -> SSAValue:
     """Returns the buffer of an operand of a kernel call. An operand that the kernel does not read is not stored."""
     value = op.operands[number]
     if value in code.buffers:
@@ -297,7 +298,7 @@ def argument_of_call(op: func.CallOp, number: int, code: HostCode) -> SSAValue:
     return code.allocate(value.type, value.name_hint)
 
 
-def _reads(op: func.CallOp, number: int, code: HostCode) -> bool:
+def _reads(op: AnyCall, number: int, code: HostCode) -> bool:
     """Whether the callee reads an operand."""
     kernel = code.module.kernels.get(op.callee.string_value())
     return kernel is None or kernel.is_declaration or kernel.body.block.args[number].first_use is not None

@@ -29,7 +29,7 @@ from xrelay.dialects.loop import LOCAL
 from xrelay.dialects.loop.signature import dim_arguments, kernel_dims
 from xrelay.dialects.loop.versions import versions_by_kernel
 from xrelay.dialects.relay.core.size_hints import SizeHint, size_hints
-from xrelay.dialects.shared.attribute_names import SIZE
+from xrelay.dialects.shared.attribute_names import SIZE, SIZES
 from xrelay.dialects.topi.index_map import IndexMap, dim_of
 from xrelay.dialects.upstream.buffer_types import buffer_type
 from xrelay.errors import DimensionError
@@ -147,24 +147,38 @@ Size: TypeAlias = tuple[int, int, int]
 
 
 def propagate_sizes(functions: Iterable[FuncOp], kernels: Mapping[str, FuncOp]) -> None:
-    """Sets the sizes of the extents of `kernels` that hold for all calls in `functions`."""
+    """Sets the sizes of the extents of `kernels` that hold for all calls in `functions`.
+
+    A kernel with names of its own has its own hints, which are removed.
+    """
+    own = {name: hints for name, kernel in kernels.items() if (hints := size_hints(kernel))}
     found: dict[str, list[Size]] = {}
+    for name, hints in own.items():
+        environment = _environment(hints)
+        found[name] = [_size(dim, hints, environment) for dim in kernel_dims(kernels[name])]
+        del kernels[name].attributes[SIZES]
     for function in functions:
         hints = size_hints(function)
-        environment = ShapeEnvironment()
-        for fact in (fact for name, hint in hints.items() for fact in hint.facts(name)):
-            environment.add(fact)
+        environment = _environment(hints)
         for op in walk_ops(function):
             kernel = kernels.get(op.callee.string_value()) if isinstance(op, CallOp) else None
-            if kernel is not None and (dims := kernel_dims(kernel)):
+            name = "" if kernel is None else kernel.sym_name.data
+            if kernel is not None and name not in own and (dims := kernel_dims(kernel)):
                 sizes = [_size(dim, hints, environment) for dim in dims]
-                name = kernel.sym_name.data
                 found[name] = _common_sizes(found[name], sizes) if name in found else sizes
     versions = versions_by_kernel(kernels.values())
     for name, sizes in found.items():
         # If a version for the usual size 1 exists, the kernel itself is called only for larger sizes.
         others = [(least, most, UNKNOWN if usual == 1 else usual) for least, most, usual in sizes]
         _set_sizes(kernels[name], others if name in versions else sizes)
+
+
+def _environment(hints: Mapping[str, SizeHint]) -> ShapeEnvironment:
+    """Returns the facts of size hints."""
+    environment = ShapeEnvironment()
+    for fact in (fact for name, hint in hints.items() for fact in hint.facts(name)):
+        environment.add(fact)
+    return environment
 
 
 def _size(dim: DimExpr, hints: Mapping[str, SizeHint], environment: ShapeEnvironment) -> Size:

@@ -37,6 +37,29 @@ func.func private @narrow(%x: tensor<?x?xf32, #relay.dims<n, k>>) -> tensor<?x?x
   func.return %z : tensor<?x?xf32, #relay.dims<n, k>>
 }
 
+// A kernel with names of its own has its own hints, and its calls are casts and constants.
+// CHECK-LABEL: func.func private @merged
+// CHECK-SAME:    %d0: index {loop.size = array<i64: 4, 5, 5>})
+// CHECK-SAME:    attributes {loop.num_outputs = 1 : i64, loop.kernel, loop.dims = #relay.dims<d0>}
+// CHECK-LABEL: func.func @fixed(%x: memref<4xf32>, %r: memref<4xf32>)
+// CHECK-NEXT:    %[[N:.*]] = arith.constant 4 : index
+// CHECK-NEXT:    %[[X:.*]] = "memref.cast"(%x) : (memref<4xf32>) -> memref<?xf32>
+// CHECK-NEXT:    %[[R:.*]] = "memref.cast"(%r) : (memref<4xf32>) -> memref<?xf32>
+// CHECK-NEXT:    func.call @merged(%[[X]], %[[R]], %[[N]])
+// CHECK-NEXT:    func.return
+func.func private @merged(%x: tensor<?xf32, #relay.dims<d0>>) -> tensor<?xf32, #relay.dims<d0>>
+    attributes {relay.primitive, relay.sizes = {d0 = array<i64: 4, 5, 5>}} {
+  %z = topi.compute "copy" [%i : d0] : tensor<?xf32, #relay.dims<d0>> {
+    %0 = topi.read %x[%i] : tensor<?xf32, #relay.dims<d0>>
+    topi.yield %0 : f32
+  }
+  func.return %z : tensor<?xf32, #relay.dims<d0>>
+}
+func.func @fixed(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %r = relay.call @merged<d0 = 4>(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  func.return %r : tensor<4xf32>
+}
+
 func.func @main(%x: tensor<?x?xf32, #relay.dims<n, 2 * n + 1>>, %y: tensor<?xf32, #relay.dims<m>>, %v: tensor<?xf32, #relay.dims<n>>,
                 %w: tensor<?x?xf32, #relay.dims<n, k>>)
     -> (tensor<?x?xf32, #relay.dims<n, 2 * n + 1>>, tensor<?xf32, #relay.dims<n>>, tensor<?x?xf32, #relay.dims<n, k>>)
