@@ -12,7 +12,7 @@ from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
 from xrelay.dialects.shared.winograd import PAIRS, TAPS
-from xrelay.dialects.topi.build import CONTRACTED, Body, compute
+from xrelay.dialects.topi.build import ALLOW_CONTRACT, Body, compute
 from xrelay.dialects.topi.compute import ComputeOp
 from xrelay.dialects.topi.named.base import Expansion, NamedOp, add_product, verify_ranks
 from xrelay.dialects.topi.shapes import ints, shape_list, shape_of, tensor_type
@@ -262,5 +262,5 @@ def _add_multiple(b: Body, total: SSAValue, value: SSAValue, factor: float) -> S
         return b.plus(total, value)
     if factor == -1:
         return b.minus(total, value)
-    product = b.add(arith.MulfOp(value, b.constant(factor, value.type), CONTRACTED))
-    return b.add(arith.AddfOp(total, product, CONTRACTED))
+    product = b.add(arith.MulfOp(value, b.constant(factor, value.type), ALLOW_CONTRACT))
+    return b.add(arith.AddfOp(total, product, ALLOW_CONTRACT))

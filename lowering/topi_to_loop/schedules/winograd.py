@@ -19,10 +19,10 @@ from xrelay.lowering.topi_to_loop.schedules.kernel_view import (
     ProductView,
     Role,
     element_bytes,
-    folded_loops,
     loop_of_variable,
     points,
     readers_of,
+    reduction_loops,
 )
 from xrelay.lowering.topi_to_loop.schedules.register_tile import around_tile, schedule_sums, unroll_tile
 from xrelay.lowering.topi_to_loop.schedules.schedule_draft import ScheduleDraft
@@ -207,7 +207,7 @@ Axis = list[str]
 
 def _apply(stages: Stages, plan: BlockPlan, draft: ScheduleDraft) -> None:
     """Schedules all stages for blocks of tiles; raises `ScheduleError` if that is not legal."""
-    work, reduction = points(draft.block(stages.products)), folded_loops(draft.block(stages.products))
+    work, reduction = points(draft.block(stages.products)), reduction_loops(draft.block(stages.products))
     sums = _axes(draft, stages.products)
     stored, *_ = draft.do(CacheWrite(stages.products))
     copied = _axes(draft, stored)
@@ -220,7 +220,7 @@ def _apply(stages: Stages, plan: BlockPlan, draft: ScheduleDraft) -> None:
     _transform_data(draft, stages, outside[-1])
     parallelize_outer(draft, outside, work)
     draft.mark_done(stored, *stages.names)
-    draft.because(f"blocks of {plan.rows} x {plan.columns} tiles, {plan.register_text}")
+    draft.record_reason(f"blocks of {plan.rows} x {plan.columns} tiles, {plan.register_text}")
     schedule_remaining(draft)
 
 
