@@ -115,12 +115,13 @@ def run_on_functions(
     passes: Sequence[ModulePass],
     *,
     context: Context,
+    instruments: Sequence[PassInstrument] = (),
 ) -> None:
     """Applies `passes` to each function of `module` that has a body, in place; raises the errors of `run_pipeline`.
 
     Each function is moved into a module of its own, which has the attributes of the whole and declarations of the
     functions that it references. All passes run on it before the next function; then the result moves back, without
-    the declarations, also if a pass fails. So passes see only one body.
+    the declarations, also if a pass fails. So passes and instruments see only one body.
     """
     symbols = {op.sym_name.data: op for op in module.ops if isinstance(op, FuncOp)}
     for function in [symbol for symbol in symbols.values() if not symbol.is_declaration]:
@@ -131,7 +132,7 @@ def run_on_functions(
         declared = dict.fromkeys(_declaration(symbols[name]) for name in _references(function) if name in others)
         own = ModuleOp([*declared, function], dict(module.attributes))
         try:
-            run_pipeline(own, passes, context=context)
+            run_pipeline(own, passes, context=context, instruments=instruments)
         finally:
             _put_back([op for op in own.ops if op not in declared], module, following)
 
