@@ -25,6 +25,7 @@ from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr
 from xrelay.dialects.loop import BlockOp, ForOp, LoopKind, Tail, ValueMap
 from xrelay.dialects.loop.block_op import Extent
 from xrelay.dialects.loop.extents import expression_of
+from xrelay.dialects.shared.op_lists import ops_of
 from xrelay.dialects.shared.op_making import copy
 from xrelay.dialects.upstream.arith_extras import CmpiOp
 from xrelay.index_algebra.affine_bounds import bounds
@@ -185,6 +186,7 @@ def _peel_dynamic(loop: ForOp, names: Names) -> list[Operation] | None:
     assert isinstance(number, SSAValue), "see _full_tiles"
     assert isinstance(count, SSAValue), "the extent is a value"
     last = _tail(loop, full, names)
+    _keep_rolled(last)
     rows = rows_of(loop, last)
     tiles = None if rows is None else tiles_of_rest(loop, last, rows, full, names)
     rest, inside = (last, last) if tiles is None else tiles
@@ -197,6 +199,16 @@ def _peel_dynamic(loop: ForOp, names: Names) -> list[Operation] | None:
     assert loop.parent is not None
     loop.parent.insert_ops_after(rest, loop)
     return [*loop.body.block.ops, *inside]
+
+
+def _keep_rolled(tile: Sequence[Operation]) -> None:
+    """Keeps LLVM from unrolling loops around loops of a partial tile, which takes long and gains little: it runs once.
+
+    Loops that the schedule unrolls, and innermost loops, stay as they are.
+    """
+    for loop in (each for op in tile for each in ops_of(op, ForOp)):
+        if loop.kind is LoopKind.SERIAL and loop.extent is not None and len(ops_of(loop, ForOp)) > 1:
+            loop.no_unroll = True
 
 
 def _full_tiles(loop: ForOp) -> ValueMap | None:

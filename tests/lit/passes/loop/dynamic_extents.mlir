@@ -3,6 +3,7 @@
 // RUN: xrelay-opt %s -p 'loop-split{loop=i factor=16 kernel=square},loop-vectorize{loop=i_i},loop-lower-blocks' | filecheck %s --check-prefix PEEL
 // RUN: xrelay-opt %s -p 'loop-split{loop=i factor=16 kernel=square},loop-parallelize{loop=i_o},loop-lower-blocks' | filecheck %s --check-prefix FORK
 // RUN: xrelay-opt %s -p 'loop-split{loop=i factor=16 tail=mask kernel=square},loop-lower-blocks' | filecheck %s --check-prefix MASK
+// RUN: xrelay-opt %s -p 'loop-split{loop=i factor=16 kernel=square},loop-split{loop=i_i factor=4 kernel=square},loop-lower-blocks' | filecheck %s --check-prefix ROLLED
 // RUN: xrelay-opt %s -p 'loop-fuse{outer=a inner=b},loop-split{loop=a_b factor=6}' | filecheck %s --check-prefix FUSE
 // RUN: xrelay-opt %s -p 'loop-cache-write{block=sum}' | filecheck %s --check-prefix CACHE
 // RUN: not xrelay-opt %s -p 'loop-vectorize{loop=i kernel=square}' 2>&1 | filecheck %s --check-prefix VECTORIZE
@@ -42,6 +43,11 @@
 // FORK: } else {
 // FORK-NEXT: loop.for "i_i_tail" %i_i_1 to 16 {
 // FORK: scf.if
+// ROLLED-LABEL: @square
+// ROLLED: loop.for "i_i_o" %{{.*}} to 4 {
+// ROLLED-NEXT: loop.for "i_i_i" %{{.*}} to 4 {
+// ROLLED: loop.for "i_i_o_tail" %{{.*}} to 4 unroll = disable {
+// ROLLED-NEXT: loop.for "i_i_i_tail" %{{.*}} to 4 {
 // MASK-LABEL: @square
 // MASK: loop.for "i_o" %i_o to %i_o_extent tail = mask {
 // MASK-NEXT: loop.for "i_i" %i_i to 16 {
