@@ -233,20 +233,20 @@ class ExpandLog(ConversionPattern[math.LogOp]):
 
 
 class ExpandTanh(ConversionPattern[math.TanhOp]):
-    """`math.tanh %x` → `h / (1 - h)` with the sign of x, where h = (1 - exp(-2|x|)) / 2 without cancellation."""
+    """`math.tanh %x` → `(1 - e) / (1 + e)` with the sign of x, where e = exp(-2|x|) = p + p t.
+
+    Numerator and denominator are `(1 - p) - p t` and `(1 + p) + p t`: p is a power of two, so each is rounded once.
+    """
 
     def rewrite(self, op: math.TanhOp, rewriter: ConversionRewriter) -> str | None:
-        """Computes h and its rounding error, and improves the quotient t by t = h + h t."""
+        """Computes the quotient for a clamped operand."""
         x, format_ = number(op.operand, rewriter), _format(op)
         double = _at_least(x.absolute() * -2.0, format_.tanh_limit)
-        tail, _, exponent = _exp_parts(double, format_, exact=True)
-        half_power = _power_of_two(exponent - 1, format_)
-        head, rest = x.like(0.5) - half_power, tail * half_power
-        h = head - rest
-        error = head - h - rest
-        quotient = h / (x.like(1.0) - h)
-        improved = h + h.multiply_add(quotient, error.multiply_add(quotient, error))
-        rewriter.replace(op, [improved.copy_sign(x).value])
+        tail, _, exponent = _exp_parts(double, format_)
+        power, one = _power_of_two(exponent, format_), x.like(1.0)
+        change = tail * power
+        quotient = (one - power - change) / (one + power + change)
+        rewriter.replace(op, [quotient.copy_sign(x).value])
         return None
 
 
@@ -327,20 +327,16 @@ def _scaled(x: Number, n: Number) -> llvm.CallIntrinsicOp:
     return call_intrinsic(name, [x.value, n.value, x.value, all_lanes, rounding], x.value.type)
 
 
-def _exp_parts(x: Number, format_: _Format, *, exact: bool = False) -> tuple[Number, Number, Number]:
-    """Returns `t` and `n` with exp x = (1 + t) · 2ⁿ and 1 + t between sqrt ½ and sqrt 2; n as float and as integer.
-
-    With `exact`, the rounding error of r, the argument of the polynomial, does not add to that of t.
-    """
+def _exp_parts(x: Number, format_: _Format) -> tuple[Number, Number, Number]:
+    """Returns `t` and `n` with exp x = (1 + t) · 2ⁿ and 1 + t between sqrt ½ and sqrt 2; n as float and as integer."""
     shifted = x.multiply_add(LOG2_E, format_.rounding)
     n = shifted - format_.rounding
     high, low = format_.ln2
-    head = n.multiply_add(-high, x)
-    r = n.multiply_add(-low, head)
+    r = n.multiply_add(-low, n.multiply_add(-high, x))
     square = r * r
-    tail = square.multiply_add(r.polynomial(format_.exp), n * -low if exact else r)
+    tail = square.multiply_add(r.polynomial(format_.exp), r)
     exponent = shifted.bits(format_.integer) - format_.rounding_bits
-    return tail + head if exact else tail, n, exponent
+    return tail, n, exponent
 
 
 def _exp_in_range(x: Number, format_: _Format) -> Number:
