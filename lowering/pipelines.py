@@ -94,6 +94,9 @@ STEPS = (
 )
 """The passes that `convert-scf-to-llvm` combines, with the same output: for reading, and for texts between them."""
 
+FUSE: Final = ("relay-fuse-ops", "relay-recompute-groups")
+"""The passes that decide which ops share a kernel."""
+
 LLVM_PIPELINE = llvm_pipeline()
 """The passes for an unknown CPU."""
 
@@ -137,10 +140,8 @@ def compile_stages(
         raise InputError(f"opt_level must be between 0 and {MAX_OPT_LEVEL}, found {opt_level}")
     fuse_level = 0 if decide is not None and decide("relay-fuse-ops") is False else opt_level
     assign = f'loop-assign-schedules{{target="{schedule_target}"}}' if schedule_target else "loop-assign-schedules"
-    fuse, llvm = (
-        f"relay-fuse-ops{{fuse-opt-level={fuse_level}}}",
-        llvm_pipeline(converts_f16=converts_f16, dot_products=dot_products, scalef=scalef),
-    )
+    fuse = (f"relay-fuse-ops{{fuse-opt-level={fuse_level}}}", *(("relay-recompute-groups",) if fuse_level > 1 else ()))
+    llvm = llvm_pipeline(converts_f16=converts_f16, dot_products=dot_products, scalef=scalef)
     return [
         Stage(phase, tuple(_selected_passes(phase, rows, opt_level, vector_lanes, entry, decide)))
         for phase, rows in _woven(PipelineWeaver(), fuse, assign, llvm)
@@ -150,20 +151,20 @@ def compile_stages(
 def extension_points() -> list[str]:
     """Returns the names of the points at which passes of other packages may run, in pipeline order."""
     weaver = PipelineWeaver()
-    _woven(weaver, "relay-fuse-ops", "loop-assign-schedules")
+    _woven(weaver, FUSE, "loop-assign-schedules")
     return weaver.points
 
 
 def graph_rows() -> list[PipelineRow]:
     """Returns the rows of the graph pipeline up to fusion, including those of other packages."""
-    woven = dict(_woven(PipelineWeaver(), "relay-fuse-ops", "loop-assign-schedules"))
+    woven = dict(_woven(PipelineWeaver(), FUSE, "loop-assign-schedules"))
     fused = woven[Phase.FUSED]
     outlining = next(number for number, row in enumerate(fused) if row.pass_name == "relay-outline-fused")
     return [*woven[Phase.TYPED], *woven[Phase.LIFTED], *woven[Phase.OPTIMIZED], *fused[:outlining]]
 
 
 def _woven(
-    weaver: PipelineWeaver, fuse: str, assign: str, llvm: tuple[str, ...] = LLVM_PIPELINE
+    weaver: PipelineWeaver, fuse: tuple[str, ...], assign: str, llvm: tuple[str, ...] = LLVM_PIPELINE
 ) -> list[tuple[Phase, list[PipelineRow]]]:
     """Returns the rows of each stage, in order."""
     to_loops = (
@@ -176,7 +177,7 @@ def _woven(
     )
     lowerings: dict[Phase, tuple[str, ...]] = {
         # Basic block normal form is here, not in the optimiser, so that no optimiser option disables it.
-        Phase.FUSED: ("relay-to-basic-block-normal-form", fuse, "relay-outline-fused", "relay-merge-kernels"),
+        Phase.FUSED: ("relay-to-basic-block-normal-form", *fuse, "relay-outline-fused", "relay-merge-kernels"),
         Phase.TOPI: ("convert-relay-to-topi", "topi-inline-injective", "dce"),
         Phase.LOOP: ("topi-expand-named", "topi-inline-injective", "dce", *to_loops),
         Phase.SCHEDULED: ("loop-apply-schedules", "loop-plan-memory", "loop-lower-blocks", "loop-split-conditions"),

@@ -49,6 +49,7 @@ FOLDERS: dict[str, str] = {
     "relay-combine-parallel-batch-matmul": "compat/relay/passes",
     "relay-merge-composite": "compat/relay/passes",
     "relay-fuse-ops": "passes/fusion",
+    "relay-recompute-groups": "passes/fusion",
     "relay-defuse-ops": "passes/fusion",
     "relay-outline-fused": "passes/fusion",
     "relay-convert-layout": "passes/layout",

@@ -193,7 +193,7 @@ def make_group(
     group = FusedOp.create(
         operands=inputs.arguments,
         result_types=[result.type],
-        properties=_properties(names.unique(_group_name(operators)), pattern, anchor),
+        properties=_properties(names.unique(group_name(operators)), pattern, anchor),
         regions=[Region(body)],
         location=location,
     )
@@ -326,7 +326,7 @@ class GroupNames:
         return fresh_name(base, self._taken, self._last)
 
 
-def _group_name(ops: Iterable[Operation]) -> str:
+def group_name(ops: Iterable[Operation]) -> str:
     """The name of a group of `ops`: its operators in order, without constants and tuples."""
     operators = [
         op.name.removeprefix("relay.").replace(".", "_")

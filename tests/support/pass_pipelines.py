@@ -8,6 +8,7 @@ from xrelay.passes.catalogue.default_pipeline import DEFAULT_PIPELINE, chosen_pa
 NEEDS: dict[str, str] = {
     "relay-check-basic-block-normal-form": "relay-to-basic-block-normal-form,",
     "relay-defuse-ops": "relay-fuse-ops,",
+    "relay-recompute-groups": "relay-fuse-ops,",
     "relay-fold-scale-axis": "relay-simplify-inference,relay-fold-constant,",
     "relay-narrow-products": "qnn-canonicalize-ops,",
 }

@@ -151,6 +151,7 @@ def test_every_graph_pass_has_a_row_or_is_unknown_to_relay() -> None:
         "relay-name-extents",
         "relay-narrow-products",
         "relay-outline-fused",
+        "relay-recompute-groups",
         "relay-select-entry",
         "relay-split-conv-transpose",
         "relay-split-wide-ops",
