@@ -49,7 +49,8 @@ class RelayMergeKernelsPass(XRelayPass):
     ```
 
     To compile a kernel takes 20 to 60 ms. A model with a softmax of each of 160 lengths takes 2 s to compile with the
-    pass, and 16 s without it, and runs as fast. Extents that are the same in all kernels stay numbers, and so does 1.
+    pass, and 16 s without it. A softmax of 16 rows of 45 takes 5 µs instead of 4 µs. Extents that are the same in all
+    kernels stay numbers, and so does 1.
 
     A kernel is only merged with kernels that have equal extents at the same places, and if:
 
@@ -65,7 +66,7 @@ class RelayMergeKernelsPass(XRelayPass):
     name = "relay-merge-kernels"
     numerics = EXACT
 
-    least: int = field(default=8, metadata={"help": "the smallest number of kernels that are merged"})
+    least: int = field(default=32, metadata={"help": "the smallest number of kernels that are merged"})
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Merges the kernels of the module in place."""
