@@ -27,7 +27,7 @@ os.environ.setdefault("XRELAY_SPECIALIZE", "0")
 NUMBERS = ("tests/numeric/", "tests/unit/onnx/", "tests/onnx_backend/")
 """Folders whose tests compile, case by case."""
 
-MOST_CASES = 16
+MAX_CASES = 16
 """How many cases a test of theirs may have without saying how many of them `make test` runs."""
 
 
@@ -37,7 +37,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         tests[item.nodeid.partition("[")[0]].append(item)
     for name, cases in tests.items():
-        if len(cases) > MOST_CASES and name.startswith(NUMBERS) and cases[0].get_closest_marker("grid") is None:
+        if len(cases) > MAX_CASES and name.startswith(NUMBERS) and cases[0].get_closest_marker("grid") is None:
             raise pytest.UsageError(f"{name} has {len(cases)} cases: @pytest.mark.grid(k) has to say how many run")
     if FACTOR > 1 or any("[" in name for name in config.args):
         return

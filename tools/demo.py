@@ -24,7 +24,7 @@ from xrelay.lowering.pipelines import Phase
 from xrelay.tools.command_line import progress_bar
 
 RUNS = 30
-MOST_SECONDS = 5.0
+MAX_SECONDS = 5.0
 
 
 OTHER_STEPS = {
@@ -108,7 +108,7 @@ def _run(path: Path, model: xrelay.CompiledModel) -> bool:
 
 def _latencies(model: xrelay.CompiledModel, inputs: dict[str, NDArray[Any]]) -> list[float]:
     times: list[float] = []
-    while len(times) < RUNS and sum(times) < MOST_SECONDS:
+    while len(times) < RUNS and sum(times) < MAX_SECONDS:
         times.append(_seconds(lambda: model.run(inputs)))
     return times
 

@@ -45,7 +45,7 @@ class ForOp(CheckedOp):
     at run time. The kind selects how iterations run, the tail selects the strategy for a partial last tile under this
     loop, and `unroll = disable` keeps later stages from unrolling it. The defaults `serial` and `peel` are not printed.
     A `contracted` loop sums the four products of bytes of its lane; on targets without such an instruction it is
-    serial. A `early_exit` loop may end after an iteration that changes no element; its iterations do not depend on its
+    serial. An `early_exit` loop may end after an iteration that changes no element; its iterations do not depend on its
     index.
 
     - C1: the extent is either a number or a value, not both

@@ -13,8 +13,8 @@ from xrelay.errors import ConstraintError, DimensionError, ModelImportError, Typ
 from xrelay.frontend.onnx.carried import moves, reads
 from xrelay.frontend.onnx.folding import fold_ops, known_arrays
 from xrelay.frontend.onnx.functions import (
-    MOST_CALLS,
-    MOST_NODES,
+    MAX_CALLS,
+    MAX_NODES,
     has_definition,
     instantiated,
     problem_with_arity,
@@ -207,10 +207,10 @@ def _call(node: NodeView, function: onnx.FunctionProto, opsets: Mapping[str, int
     graph, name = node.graph, f"{function.domain}::{function.name}:{function.overload}"
     if name in graph.calls:
         raise node.error(f"the function {function.name!r} calls itself", help="ONNX has no recursive functions")
-    if len(graph.calls) >= MOST_CALLS:
-        raise node.error(f"functions call each other more than {MOST_CALLS} deep")
+    if len(graph.calls) >= MAX_CALLS:
+        raise node.error(f"functions call each other more than {MAX_CALLS} deep")
     if not graph.functions.count(function):
-        raise node.error(f"the expanded functions of the model have more than {MOST_NODES:,} nodes")
+        raise node.error(f"the expanded functions of the model have more than {MAX_NODES:,} nodes")
     body = instantiated(function, node.proto, node.name, node.outputs)
     imported = {entry.domain: int(entry.version) for entry in function.opset_import}
     inner = graph.called(body, name, {**opsets, **imported})

@@ -29,7 +29,7 @@ from xrelay.frontend.onnx.needed import bodies_of
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.problems import DependentNodeError
 
-MOST_READ: Final = 1 << 20
+MAX_READ: Final = 1 << 20
 """The maximum size in bytes of an external weight that is read; parameters such as shapes are smaller."""
 
 
@@ -164,7 +164,7 @@ def _load_small_weights(loaded: LoadedModel, path: Path) -> list[str]:
     for tensor in graph.initializer:
         if uses_external_data(tensor) and loaded.tensors.of(tensor) is None:
             try:
-                load_small_tensor(tensor, path, loaded.tensors, MOST_READ)
+                load_small_tensor(tensor, path, loaded.tensors, MAX_READ)
             except ModelImportError as error:
                 problems.append(str(error))
         if not uses_external_data(tensor) or loaded.tensors.of(tensor) is not None:

@@ -21,10 +21,10 @@ from xrelay.dialects.shared.types import element_type_of, shape_of
 from xrelay.errors import ModelImportError, TypeInferenceError
 from xrelay.frontend.onnx.needed import bodies_of
 
-MOST_CALLS = 64
+MAX_CALLS = 64
 """The maximum depth of calls of functions."""
 
-MOST_NODES = 1_000_000
+MAX_NODES = 1_000_000
 """The maximum number of nodes after inlining: thirty functions that each call the next one twice have a billion."""
 
 
@@ -61,7 +61,7 @@ class ModelFunctions:
     def count(self, function: onnx.FunctionProto) -> bool:
         """Counts the nodes of a call; returns whether the total so far, and that of this call, is within the limit."""
         self._nodes += len(function.node)
-        return self._nodes <= MOST_NODES and self._total(function) <= MOST_NODES
+        return self._nodes <= MAX_NODES and self._total(function) <= MAX_NODES
 
     def _total(self, function: onnx.FunctionProto) -> int:
         """The number of nodes that a call expands to, computed without inlining; a recursive call counts once more."""

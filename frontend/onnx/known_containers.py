@@ -10,7 +10,7 @@ from xdsl.ir import SSAValue
 
 from xrelay.dialects.relay.structure.containers import OptionalConstructOp, SequenceConstructOp, SequenceEmptyOp
 
-MOST_VALUES = 1024
+MAX_VALUES = 1024
 """The maximum number of values of a known sequence: each sequence in a chain of insertions lists all its values."""
 
 

@@ -12,7 +12,7 @@ import onnx
 
 from xrelay.frontend.onnx.problems import MalformedGraphError
 
-MOST_SHOWN = 8
+MAX_SHOWN = 8
 """The maximum number of nodes of a cycle that an error lists."""
 
 
@@ -74,9 +74,9 @@ def _cycle(graph: onnx.GraphProto, sources: Mapping[int, Sequence[int]]) -> Malf
         number = min(sources[number])
     path = list(met)
     cycle = path[path.index(number) :]
-    names = [repr(_name(graph.node[each])) for each in (*cycle[:MOST_SHOWN], number)]
-    if len(cycle) > MOST_SHOWN:
-        names.insert(-1, f"{len(cycle) - MOST_SHOWN} more")
+    names = [repr(_name(graph.node[each])) for each in (*cycle[:MAX_SHOWN], number)]
+    if len(cycle) > MAX_SHOWN:
+        names.insert(-1, f"{len(cycle) - MAX_SHOWN} more")
     text = f"the graph {graph.name!r} has a cycle of nodes: {', which reads from '.join(names)}"
     return MalformedGraphError(text, help="ONNX graphs are acyclic; export the model again")
 

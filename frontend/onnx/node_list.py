@@ -38,7 +38,7 @@ from xrelay.frontend.onnx.problems import (
 )
 from xrelay.frontend.onnx.spliced import SplicedBranch
 
-MOST_MOVED: Final = 10_000
+MAX_MOVED: Final = 10_000
 """The maximum number of nodes that are moved into branches: twenty Ifs in a row may duplicate nodes a million times."""
 
 ConvertNode = Callable[[onnx.NodeProto, GraphBuilder, Iterable[ModelImportError]], ModelImportError | None]
@@ -160,8 +160,8 @@ class NodeList:
         node = NodeView(proto, self.graph)
         if any(name in self.graph.missing for name in proto.input):
             return node.depends_on_missing()
-        if next(self.graph.moves) > MOST_MOVED:
-            text = f"Ifs with results of several ranks are used by more than {MOST_MOVED:,} nodes in their branches"
+        if next(self.graph.moves) > MAX_MOVED:
+            text = f"Ifs with results of several ranks are used by more than {MAX_MOVED:,} nodes in their branches"
             raise MalformedGraphError(text, location=node.describe(), help="fix the input shapes with shapes={…}")
         assert self._fork is not None, "some If has nodes to move into it"
         return self._extend(self._fork, lambda arm: arm.nodes.take(proto, problems), proto.output)

@@ -20,10 +20,10 @@ from xrelay.frontend.onnx.tensors import TensorBytes
 
 LEAST: Final = 1 << 14
 """The size in bytes from which on a tensor is large."""
-MOST_FIELDS: Final = 1 << 20
+MAX_FIELDS: Final = 1 << 20
 """The maximum number of fields to scan; protobuf alone is fast enough for models with more."""
 
-MOST_PARTS: Final = 1 << 19
+MAX_PARTS: Final = 1 << 19
 """The maximum number of fields of a model, its graph, its large nodes and its long shapes, together."""
 
 _VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5
@@ -67,7 +67,7 @@ class _OddError(Exception):
 class _Kind:
     """A kind of message: the fields that lead to tensors, with their kinds, and the field that must occur once.
 
-    The fields of a `counted` kind count towards `MOST_PARTS`.
+    The fields of a `counted` kind count towards `MAX_PARTS`.
     """
 
     def __init__(self, fields: dict[int, _Kind] | None = None, once: int | None = None, *, counted: bool = False):
@@ -115,7 +115,7 @@ def slim_model(content: Content, tensors: TensorBytes, place: str = "model") -> 
     """Returns the bytes of a model without those of its large tensors, which are added to `tensors`.
 
     Returns `None` if protobuf has to parse the whole model. Errors of reading propagate. Raises `ModelImportError`,
-    with the location `place`, for a model of more than `MOST_PARTS` parts.
+    with the location `place`, for a model of more than `MAX_PARTS` parts.
     """
     try:
         return bytes(_Slimming(content, tensors, place).message(_MODEL, 0, content.size))
@@ -126,7 +126,7 @@ def slim_model(content: Content, tensors: TensorBytes, place: str = "model") -> 
 class _Slimming:
     def __init__(self, content: Content, tensors: TensorBytes, place: str):
         self._content, self._tensors, self._place = content, tensors, place
-        self._left, self._parts = MOST_FIELDS, 0
+        self._left, self._parts = MAX_FIELDS, 0
 
     def message(self, kind: _Kind, begin: int, end: int) -> bytearray:
         """The message of a range of bytes, without the bytes of its tensors; the recursion is as deep as `_MODEL`."""
@@ -135,8 +135,8 @@ class _Slimming:
         slim, copied, seen = bytearray(), begin, 0
         for field in self._fields(begin, end):
             self._parts += kind.counted
-            if self._parts > MOST_PARTS:
-                message = f"the model has more than {MOST_PARTS} nodes, weights, types of values and extents"
+            if self._parts > MAX_PARTS:
+                message = f"the model has more than {MAX_PARTS} nodes, weights, types of values and extents"
                 raise ModelImportError(message, location=self._place, help="split it, or export it without value_info")
             inner = kind.fields.get(field.number)
             if inner is None or field.wire != _BYTES:

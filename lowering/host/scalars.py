@@ -39,9 +39,9 @@ from xrelay.index_algebra.dims import Dim, Shape, is_nonnegative, is_positive
 from xrelay.interpreters.scalar import compile_scalar, numpy_dtype
 from xrelay.lowering.host.code import HostCode, Number
 
-MOST_POINTS: Final = 64
+MAX_POINTS: Final = 64
 """The maximum total number of points of a kernel's index spaces."""
-MOST_OPS: Final = 256
+MAX_OPS: Final = 256
 """The maximum number of ops in the code."""
 
 TOTAL = (
@@ -68,7 +68,7 @@ def is_small(kernel: FuncOp) -> bool:
         return False
     known = all(isinstance(extent, int) for op in computes for extent in (*op.spatial, *op.reduction))
     integers = all(_is_integer(tensor_type(value).element_type) for op in computes for value in op.results)
-    return known and integers and sum(map(_points, computes)) <= MOST_POINTS
+    return known and integers and sum(map(_points, computes)) <= MAX_POINTS
 
 
 def _points(op: ComputeOp) -> int:
@@ -207,7 +207,7 @@ class ScalarCode:
     def _add(self, op: Operation) -> SSAValue:
         self._ops.add_op(op)
         self._count += 1
-        if self._count > MOST_OPS:
+        if self._count > MAX_OPS:
             raise NoScalarCodeError
         return op.results[0]
 

@@ -31,7 +31,7 @@ from xrelay.passes.graph.remarks import Remarks, report
 from xrelay.passes.graph.replacements import retype
 from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
 
-MOST_ELEMENTS: Final = 1 << 14
+MAX_ELEMENTS: Final = 1 << 14
 """The maximum number of elements of a kernel's arguments and results: it then runs for at most a few microseconds."""
 
 
@@ -106,7 +106,7 @@ def _may_merge(function: FuncOp) -> bool:
     types = (*function.function_type.inputs, *function.function_type.outputs)
     if not all(_is_static(type) for type in types):
         return False
-    if sum(prod(type.get_shape()) for type in types if isinstance(type, TensorType)) > MOST_ELEMENTS:
+    if sum(prod(type.get_shape()) for type in types if isinstance(type, TensorType)) > MAX_ELEMENTS:
         return False
     *ops, last = function.body.block.ops
     return isinstance(last, ReturnOp) and all(map(_keeps_speed, ops))

@@ -61,7 +61,7 @@ from xrelay.passes.infra.verify import walk_ops
 from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
 from xrelay.passes.types.infer_type import infer_types
 
-MOST_EXTENTS = 64
+MAX_EXTENTS = 64
 """The maximum number of elements of a shape."""
 
 
@@ -105,7 +105,7 @@ class FoldCast(RewritePattern):
     def match_and_rewrite(self, op: CastOp, rewriter: PatternRewriter) -> None:
         """Folds the cast of a scalar or vector of whole numbers that is not too long for a shape."""
         floats = constant_of(op.data)
-        is_shape = floats is not None and floats.dtype.kind == "f" and floats.ndim <= 1 and floats.size <= MOST_EXTENTS
+        is_shape = floats is not None and floats.dtype.kind == "f" and floats.ndim <= 1 and floats.size <= MAX_EXTENTS
         if floats is None or not is_shape or not isinstance(op.dtype, IntegerType):
             return
         with np.errstate(invalid="ignore"):

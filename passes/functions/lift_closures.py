@@ -88,7 +88,7 @@ from xrelay.passes.types.check_types import check_types
 from xrelay.passes.types.infer_type import infer_types
 from xrelay.passes.types.type_solver import function_around
 
-MOST_OPS = 20_000
+MAX_OPS = 20_000
 """The maximum number of ops in a function after inlining the calls of its closures."""
 
 
@@ -140,7 +140,7 @@ def _inline(module: ModuleOp) -> None:
     for name in callees_first(calls):
         own = sum(1 for _ in walk_ops(functions[name]))
         sizes[name] = own + sum(count * sizes.get(callee, 0) for callee, count in calls[name].items())
-    if max(sizes.values()) <= MOST_OPS:
+    if max(sizes.values()) <= MAX_OPS:
         inline_calls(module)
 
 

@@ -19,7 +19,7 @@ from xrelay.passes.fusion.explain import (
 from xrelay.passes.fusion.forward_graph import Edge
 from xrelay.passes.fusion.partition import FusionDecision
 
-MOST_USERS = 4
+MAX_USERS = 4
 """The number of users of an op that the text names at most."""
 
 
@@ -149,10 +149,10 @@ def suggest_change(block: ExplainedBlock, decision: FusionDecision) -> str | Non
 
 
 def _users(block: ExplainedBlock, node: int) -> str:
-    """The names of the consumers of `node`, at most `MOST_USERS`."""
+    """The names of the consumers of `node`, at most `MAX_USERS`."""
     users = list(dict.fromkeys(edge.consumer for edge in block.graph.outputs[node]))
-    names = [block.name(user) for user in users[:MOST_USERS]]
-    return ", ".join(names) + (f" and {len(users) - MOST_USERS} more" if len(users) > MOST_USERS else "")
+    names = [block.name(user) for user in users[:MAX_USERS]]
+    return ", ".join(names) + (f" and {len(users) - MAX_USERS} more" if len(users) > MAX_USERS else "")
 
 
 def hint_effect(block: ExplainedBlock, op: ExplainedOp) -> str | None:

@@ -11,7 +11,7 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp
 from xrelay.errors import PassError
 
-MOST_LEAVES = 1_000_000
+MAX_LEAVES = 1_000_000
 """The maximum number of types that are visited for the leaves of a tuple."""
 
 
@@ -24,7 +24,7 @@ def leaf_types(types: Sequence[Attribute]) -> list[Attribute]:
     pending, steps = list(reversed(types)), 0
     while pending:
         type, steps = pending.pop(), steps + 1
-        if steps > MOST_LEAVES:
+        if steps > MAX_LEAVES:
             raise _too_many()
         if isinstance(type, TupleType):
             pending.extend(reversed(type.types.data))
@@ -34,7 +34,7 @@ def leaf_types(types: Sequence[Attribute]) -> list[Attribute]:
 
 
 def _too_many() -> PassError:
-    return PassError(f"a tuple has more than {MOST_LEAVES} nested fields")
+    return PassError(f"a tuple has more than {MAX_LEAVES} nested fields")
 
 
 class TupleLeaves:
@@ -64,7 +64,7 @@ class TupleLeaves:
         """Records the leaves of the result if `op` is a tuple op; returns whether it is."""
         if isinstance(op, TupleOp):
             fields = [self.of(field) for field in op.fields]
-            if sum(len(leaves) for leaves in fields) > MOST_LEAVES:
+            if sum(len(leaves) for leaves in fields) > MAX_LEAVES:
                 raise _too_many()
             self.record(op.result, [leaf for leaves in fields for leaf in leaves])
         elif isinstance(op, TupleGetItemOp) and isinstance(op.data.type, TupleType):

@@ -194,7 +194,7 @@ def _is_whole(type: Attribute) -> bool:
 
 
 def _too_many(op: Operation) -> Refusal:
-    return Refusal(f"{op.name} would be requantised in more than {MOST_GOALS} ways")
+    return Refusal(f"{op.name} would be requantised in more than {MAX_GOALS} ways")
 
 
 def _quantized_by(
@@ -271,7 +271,7 @@ def _erase_unused_forms(forms: Sequence[_Form | Refusal]) -> None:
                 erase_op(op)
 
 
-MOST_GOALS = 4
+MAX_GOALS = 4
 """The maximum number of different roundings of an op, for different quantisations of its result."""
 
 
@@ -351,7 +351,7 @@ def find_requested(
     def request(value: SSAValue, params: QuantParameters | None) -> None:
         key, wanted = known.form_of(value, params)
         own = requested.setdefault(key, {})
-        if len(own) < MOST_GOALS:
+        if len(own) < MAX_GOALS:
             own.setdefault(wanted)
 
     for op in reversed(ops):

@@ -47,7 +47,7 @@ from xrelay.registrations import import_registrations, registering
 SCALE_TOLERANCE = 1e-6
 """The relative difference up to which two scales count as equal, since one of them may be a rounded product."""
 
-MOST_SUM = 1 << 30
+MAX_SUM = 1 << 30
 """The limit of sums. A bias within the same limit can be added without overflow of 32 bits."""
 
 _STEPS_TO_CONSTANT = 4
@@ -265,7 +265,7 @@ def require_headroom(count: float, *operands: Quantized) -> None:
     most = count
     for data in operands:
         most *= data.greatest_distance
-    if not most <= MOST_SUM:
+    if not most <= MAX_SUM:
         kinds = " by ".join(str(data.dtype) for data in operands)
         raise NoIntegerFormError(f"a sum of {count:g} numbers of {kinds} may overflow 32 bits")
 

@@ -24,7 +24,7 @@ from xrelay.dialects.shared.types import shape_of
 from xrelay.passes.graph.rewriting import constant_of, per_channel
 from xrelay.passes.qnn.integer_arithmetic import require_order
 from xrelay.passes.qnn.integer_rules import (
-    MOST_SUM,
+    MAX_SUM,
     SCALE_TOLERANCE,
     IntegerWriter,
     NoIntegerFormError,
@@ -105,7 +105,7 @@ def _sum_of_products(w: IntegerWriter, name: str, bias_axis: int | None) -> Quan
     rank = total.rank
     if isinstance(bias, Quantized):
         data = constant_of(bias.value)
-        if data is None or np.abs(data.astype(np.int64)).max(initial=0) > MOST_SUM:
+        if data is None or np.abs(data.astype(np.int64)).max(initial=0) > MAX_SUM:
             return None
         zero = known_array(bias.params.zero_point)
         same = bias.dtype == np.int32 and zero is not None and not zero.any()
@@ -121,7 +121,7 @@ def _sum_of_products(w: IntegerWriter, name: str, bias_axis: int | None) -> Quan
     with np.errstate(all="ignore"):
         quotients = numbers.reshape(shape).astype(np.float64) / scales.astype(np.float64)
     steps = np.round(quotients)
-    if not (np.abs(steps) <= MOST_SUM).all():
+    if not (np.abs(steps) <= MAX_SUM).all():
         return None
     # If the sum is not rounded afterwards, only a bias may be rounded, since biases are quantised with these steps.
     if (
@@ -163,14 +163,14 @@ def _fine_side(w: IntegerWriter, index: int, fine: QuantParameters) -> SSAValue:
     """Operand `index` in 32-bit steps, saturated so that the sum of two does not overflow."""
     side = w.operands[index]
     if isinstance(side, Quantized):
-        bound = float(MOST_SUM)
+        bound = float(MAX_SUM)
         return w.call("clip", w.requantize(side, fine), a_min=-bound, a_max=bound)
     numbers, scale = _known_floats(w, index), known_array(fine.scale)
     if numbers is None or scale is None:
         raise NoIntegerFormError(f"operand #{index} is neither quantised nor constant")
     with np.errstate(all="ignore"):
         steps = np.round(numbers.astype(np.float64) / scale.astype(np.float64))
-    return w.constant(np.clip(np.nan_to_num(steps), -MOST_SUM, MOST_SUM).astype(np.int32))
+    return w.constant(np.clip(np.nan_to_num(steps), -MAX_SUM, MAX_SUM).astype(np.int32))
 
 
 @integer_rule("multiply", result=Result.ROUNDED, data=2, constants=True)

@@ -36,7 +36,7 @@ from xrelay.dialects.relay.structure.weights import Array
 from xrelay.dialects.shared.dtypes import numpy_dtype
 from xrelay.dialects.shared.types import element_type_of, is_complete
 from xrelay.passes.graph.remarks import Remarks
-from xrelay.passes.qnn.integer_rules import MOST_SUM, float_constant, known_array
+from xrelay.passes.qnn.integer_rules import MAX_SUM, float_constant, known_array
 from xrelay.passes.qnn.integer_sums import axis_of_filters, count_of_products
 
 BITS = range(2, 9)
@@ -226,7 +226,7 @@ class QuantizationPoints:
         if not all(map(is_float_tensor, op.operands)):
             return "it is already an integer product"
         count = count_of_products(op)
-        if count * self._choice.greatest_input * GREATEST_WEIGHT > MOST_SUM:
+        if count * self._choice.greatest_input * GREATEST_WEIGHT > MAX_SUM:
             return f"a sum of {count:g} 8-bit products may overflow 32 bits"
         found: list[Point] = []
         for index in (0, 1):

@@ -21,7 +21,7 @@ from xrelay.interpreters.relay import can_evaluate, evaluate_op
 from xrelay.passes.graph.rewriting import Emitter
 from xrelay.passes.qnn.integer_rules import known_array
 
-MOST_OPS = 256
+MAX_OPS = 256
 """The maximum number of ops of a function."""
 
 
@@ -75,7 +75,7 @@ def _ops_of_function(quantize: QuantizeOp) -> list[RelayOp] | None:
         elif op in entered or isinstance(op, DequantizeOp):
             ordered[op] = None
             pending.pop()
-        elif not _is_elementwise(op) or len(entered) == MOST_OPS:
+        elif not _is_elementwise(op) or len(entered) == MAX_OPS:
             return None
         else:
             entered.add(op)

@@ -77,7 +77,7 @@ MAX_GROWTH = 1 << 20
 """The number of bytes by which a folded constant may be larger than its operands together."""
 
 
-MOST_EXTENTS = 64
+MAX_EXTENTS = 64
 """The greatest number of elements of a constant that type inference may use as a shape."""
 
 
@@ -337,7 +337,7 @@ def _known_type(op: Operation, operands: Sequence[_NamedValue]) -> Attribute:
 
 def _elements(value: Value) -> tuple[int, ...] | None:
     """The elements of a small array of integers, which may be a shape or an extent; `None` for other values."""
-    if isinstance(value, tuple) or value.dtype.kind not in "iu" or value.size > MOST_EXTENTS:
+    if isinstance(value, tuple) or value.dtype.kind not in "iu" or value.size > MAX_EXTENTS:
         return None
     return tuple(int(element) for element in value.reshape(-1))
 

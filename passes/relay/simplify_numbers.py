@@ -349,7 +349,7 @@ class UseQuantized(RewritePattern):
         # Other scales might map two integers to the same float, or to infinity.
         if scale is None or scale.size != 1 or not _LEAST_SCALE < float(scale.reshape(())) < _GREATEST_SCALE:
             return
-        if zero_point is None or zero_point.size != 1 or abs(int(zero_point.reshape(()))) > _MOST_ZERO_POINT:
+        if zero_point is None or zero_point.size != 1 or abs(int(zero_point.reshape(()))) > _MAX_ZERO_POINT:
             return
         if numpy_dtype(element_type_of(quantized.operands[0].type)).itemsize > 2 or is_half(quantized.out_dtype):
             return
@@ -357,7 +357,7 @@ class UseQuantized(RewritePattern):
         emit.replace(emit.insert(type(op).typed([quantized.operands[0]], op.properties)).results[0])
 
 
-_LEAST_SCALE, _GREATEST_SCALE, _MOST_ZERO_POINT = 1e-30, 1e30, 1 << 20
+_LEAST_SCALE, _GREATEST_SCALE, _MAX_ZERO_POINT = 1e-30, 1e30, 1 << 20
 """Products of 24-bit differences and a scale in this range are normal and distinct floats."""
 
 

@@ -59,7 +59,7 @@ from xrelay.passes.infra.xrelay_pass import XRelayPass, reassociates
 BLOCK: Final = 16
 """The number of filters to which a convolution is rounded up."""
 
-MOST_CONVOLUTIONS: Final = 16
+MAX_CONVOLUTIONS: Final = 16
 """The maximum number of convolutions. More take longer to compile than they save."""
 
 OVERHEAD: Final = 0.02
@@ -177,7 +177,7 @@ class SplitConvTranspose(RewritePattern):
         groups = split.groups()
         if groups is None:
             self._remarks.refused(
-                op, f"it needs more than {MOST_CONVOLUTIONS} convolutions, or phases without taps or a part of the data"
+                op, f"it needs more than {MAX_CONVOLUTIONS} convolutions, or phases without taps or a part of the data"
             )
             return
         split.replace(Emitter(rewriter, op), groups)
@@ -205,7 +205,7 @@ class _Split:
         found: list[tuple[float, list[Group]]] = []
         for parts in product(*(axis.partitions() for axis in self._axes)):
             groups = list(product(*parts))
-            if len(groups) <= MOST_CONVOLUTIONS and all(map(self._is_possible, groups)):
+            if len(groups) <= MAX_CONVOLUTIONS and all(map(self._is_possible, groups)):
                 found.append((sum(map(self._cost, groups)) * (1 + OVERHEAD * len(groups)), groups))
         return min(found, key=lambda each: each[0])[1] if found else None
 

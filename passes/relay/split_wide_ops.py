@@ -50,7 +50,7 @@ from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
 
 ItemT = TypeVar("ItemT")
 
-MOST_NAMES: Final = 16
+MAX_NAMES: Final = 16
 """The maximum number of parts of a concatenation whose extent has more names than this."""
 
 
@@ -100,8 +100,8 @@ class SplitWideConcatenate(RewritePattern):
             return
         axis = op.axis.value.data
         extent = shape_of(op.result.type)[axis]
-        is_named = isinstance(extent, DimExpr) and len(extent.names) > MOST_NAMES
-        most = min(self._most, MOST_NAMES) if is_named else self._most
+        is_named = isinstance(extent, DimExpr) and len(extent.names) > MAX_NAMES
+        most = min(self._most, MAX_NAMES) if is_named else self._most
         if len(made.operands) <= most:
             return
         emit = Emitter(rewriter, op)

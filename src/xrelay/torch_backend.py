@@ -184,7 +184,7 @@ def _to_torch(array: NDArray[Any]) -> Any:
 _LOG = logging.getLogger("xrelay.torch_backend")
 _OPTIONS: Final = ("target", "opt_level", "threads", "cache", "memory_limit")
 
-MOST_VARIANTS: Final = 8
+MAX_VARIANTS: Final = 8
 """The maximum number of variants of a graph, one per set of constants; calls with further sets run in PyTorch."""
 
 
@@ -220,8 +220,8 @@ class TorchGraph:
             return self._in_torch(reason, values)
         key = tuple(_identity(value) for value, role in zip(values, self._inputs, strict=True) if role.is_constant)
         if key not in self._variants:
-            if len(self._variants) == MOST_VARIANTS:
-                return self._in_torch(f"its constants have had more than {MOST_VARIANTS} values", values)
+            if len(self._variants) == MAX_VARIANTS:
+                return self._in_torch(f"its constants have had more than {MAX_VARIANTS} values", values)
             self._variants[key] = self._compile(values)
         variant = self._variants[key]
         return self._graph.forward(*values) if variant is None else variant.run(values)

@@ -16,7 +16,7 @@ from onnx import GraphProto, ModelProto, NodeProto, TensorProto, ValueInfoProto,
 T = TypeVar("T")
 
 WIDTH = 3
-MOST_TURNS = 3
+MAX_TURNS = 3
 """The maximum number of iterations of a loop; rows may double in each."""
 INPUTS = {"a": "n", "b": "m"}
 """The inputs that are lists of rows, each with its extent; there are also a number `i` and a condition `c`."""
@@ -133,7 +133,7 @@ class FlowModels:
             scope, depth, carried, ["always" if counts else "conditions", "rows", "numbers", "row"], "body"
         )
         names = self._fresh(3)
-        most = self._constant(scope, self._below(MOST_TURNS + 1))
+        most = self._constant(scope, self._below(MAX_TURNS + 1))
         count = self._add(scope, "Min", [self._pick(scope.numbers), most], []) if self._chance(0.4) else most
         first = "" if counts else self._condition(scope) if self._chance(0.5) else self._pick(scope.conditions)
         given = [count, first, self._pick(scope.rows), self._pick(scope.numbers)]

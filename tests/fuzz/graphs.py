@@ -24,7 +24,7 @@ LARGEST = 4096
 """The maximum size of an output in elements; larger ones are dropped."""
 
 
-MOST_REPEATS = 32
+MAX_REPEATS = 32
 """The maximum number of repetitions of a value: a concatenation of hundreds takes a minute to compile."""
 
 
@@ -86,7 +86,7 @@ class GraphBuilder:
         fitting = [
             value
             for value in self.values
-            if _convertible(value.dtype, array.dtype) and 0 < array.size <= MOST_REPEATS * value.size
+            if _convertible(value.dtype, array.dtype) and 0 < array.size <= MAX_REPEATS * value.size
         ]
         anywhere = domain == "any" and 0 < array.size <= LARGEST
         if not anywhere or not fitting or self.rng.random() < 0.25:

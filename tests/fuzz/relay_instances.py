@@ -53,7 +53,7 @@ DTYPES = (
     *("float32", "float32", "float64", "float16", "bfloat16", "bool"),
     *("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
 )
-MOST_ELEMENTS = 20_000
+MAX_ELEMENTS = 20_000
 """The maximum size in elements of a tensor in an instance that runs."""
 
 
@@ -81,10 +81,10 @@ def random_instance(rng: np.random.Generator, name: str) -> ModuleOp | None:
 
 
 def is_small(module: ModuleOp) -> bool:
-    """Whether each tensor has at most `MOST_ELEMENTS`, with dynamic extents ignored and extents of 0 counted as 1."""
+    """Whether each tensor has at most `MAX_ELEMENTS`, with dynamic extents ignored and extents of 0 counted as 1."""
     types = [type for op in module.walk() for result in op.results for type in _tensors(result.type)]
     extents = [[max(extent, 1) for extent in shape_of(type) if isinstance(extent, int)] for type in types]
-    return all(np.prod(known, dtype=np.float64) <= MOST_ELEMENTS for known in extents)
+    return all(np.prod(known, dtype=np.float64) <= MAX_ELEMENTS for known in extents)
 
 
 def random_arguments(rng: np.random.Generator, module: ModuleOp, domains: Sequence[str]) -> list[Array]:

@@ -141,7 +141,7 @@ class Recursion(Part):
         return f"again{self.result.removeprefix('%')}"
 
 
-MOST_TURNS = 4
+MAX_TURNS = 4
 """The maximum recursion depth of functions that call themselves twice."""
 
 
@@ -179,7 +179,7 @@ class Family(Part):
         if self.twice:
             most, fuel = f"{self.result}_most", f"{self.result}_fuel"
             bound = [
-                f"{most} = relay.constant dense<{MOST_TURNS}> : {NUMBER}",
+                f"{most} = relay.constant dense<{MAX_TURNS}> : {NUMBER}",
                 f"{fuel} = relay.minimum({self.fuel}, {most}) : ({NUMBER}, {NUMBER}) -> {NUMBER}",
             ]
         called = f"{self.result} = relay.call @{self._name(0)}({fuel}, {self.initial.name})"

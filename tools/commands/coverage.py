@@ -93,7 +93,7 @@ def _described(name: str, value: SSAValue | None) -> str:
 
 
 HEAD = ("domain", "op", "opset", "nodes", "imported by")
-_MOST_NAMES = 3
+_MAX_NAMES = 3
 """The number of nodes that are listed for a reason."""
 
 
@@ -141,5 +141,5 @@ def _verdict(op: OpCoverage) -> str:
 
 def _nodes(names: Sequence[str]) -> str:
     """Returns `2 nodes ('a', 'b')`."""
-    listed = ", ".join(map(repr, names[:_MOST_NAMES])) + (", …" if len(names) > _MOST_NAMES else "")
+    listed = ", ".join(map(repr, names[:_MAX_NAMES])) + (", …" if len(names) > _MAX_NAMES else "")
     return f"{len(names)} {'node' if len(names) == 1 else 'nodes'} ({listed})"

@@ -131,7 +131,7 @@ PEERS = tuple(name for name in ENGINES if name != "xrelay")
 
 WARMUP = 2
 """The unmeasured runs after the first."""
-LEAST_RUNS, MOST_RUNS = 3, 1000
+LEAST_RUNS, MAX_RUNS = 3, 1000
 """The minimum and maximum number of runs of a round."""
 
 
@@ -164,7 +164,7 @@ def round_of_runs(run: Run, seconds: float) -> dict[str, list[float]]:
     cpu: list[float] = []
     end = time.perf_counter() + seconds
     run()  # reloads the caches that another engine used
-    while len(wall) < LEAST_RUNS or (time.perf_counter() < end and len(wall) < MOST_RUNS):
+    while len(wall) < LEAST_RUNS or (time.perf_counter() < end and len(wall) < MAX_RUNS):
         started, start = time.process_time_ns(), time.perf_counter_ns()
         run()
         wall.append((time.perf_counter_ns() - start) / 1e6)

@@ -68,7 +68,7 @@ def _function_of(terms: ExprTerms, group: Group[ExprNode], attrs: Mapping[str, o
     return Function(params, cast(Expr, made[group.root]), attrs=cast("dict[str, AttributeValue]", given))
 
 
-MOST_REWRITES = 100
+MAX_REWRITES = 100
 """The number of rewrites of an expression after which callbacks are assumed to undo each other, as in Relay."""
 
 
@@ -112,7 +112,7 @@ def rewrite(
                 pending.remove(callback)
             count += 1
         changed = not _same(before, current)
-        if changed and count >= MOST_REWRITES:
+        if changed and count >= MAX_REWRITES:
             names = ", ".join(type(callback).__name__ for callback in pending)
             raise PassError(
                 f"{count} rewrites of {names} did not reach an end", help="the callbacks may undo each other's work"

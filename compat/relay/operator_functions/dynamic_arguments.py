@@ -43,7 +43,7 @@ from xrelay.passes.infra.digraph import post_order
 from xrelay.relay.expr import Expr, ExprLike, as_value, call, const
 from xrelay.relay.nodes import Constant
 
-MOST_OPS = 64
+MAX_OPS = 64
 """The limit of ops to visit. Computations of shapes are short."""
 
 
@@ -56,7 +56,7 @@ def numbers_of(value: SSAValue) -> int | list[int] | None:
     def makers(op: Operation) -> list[Operation]:
         nonlocal met
         met += 1
-        return [each.op for each in op.operands if isinstance(each, OpResult)] if met <= MOST_OPS else []
+        return [each.op for each in op.operands if isinstance(each, OpResult)] if met <= MAX_OPS else []
 
     elements = KnownElements()
     for op in post_order([value.op], makers):

@@ -38,7 +38,7 @@ SOURCE = "GeneratedSource"
 """The file name of the text, as in Relay."""
 
 
-MOST_PARTS = 1_000_000
+MAX_PARTS = 1_000_000
 """The maximum number of parts in the types and attributes of an op."""
 
 
@@ -58,13 +58,13 @@ class RelayAnnotateSpansPass(XRelayPass):
 
 
 def _check_text(module: ModuleOp) -> None:
-    """Raises `PassError` if the printed types and attributes of an op have more than `MOST_PARTS` parts."""
+    """Raises `PassError` if the printed types and attributes of an op have more than `MAX_PARTS` parts."""
     parts = AttributeFold(count)
     for op in walk_ops(module):
         written = (*op.properties.values(), *op.attributes.values(), *op.result_types)
-        if sum(map(parts.of, written)) > MOST_PARTS:
+        if sum(map(parts.of, written)) > MAX_PARTS:
             raise PassError(
-                f"relay-annotate-spans: the types and attributes of {op.name} have more than {MOST_PARTS} parts",
+                f"relay-annotate-spans: the types and attributes of {op.name} have more than {MAX_PARTS} parts",
                 location=location_of(op),
                 help="do not annotate spans: the text of this module is too long to parse",
             )

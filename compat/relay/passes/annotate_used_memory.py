@@ -59,7 +59,7 @@ from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
 from xrelay.passes.relay.to_a_normal_form import ANF
 
 PASS_NAME = "relay-annotate-used-memory"
-MOST_BYTES = (1 << 63) - 1
+MAX_BYTES = (1 << 63) - 1
 """The greatest number that the attributes can hold."""
 
 
@@ -170,9 +170,9 @@ def _primitive(op: Operation, functions: dict[str, FuncOp]) -> Operation | None:
 
 def _countable(count: int, at: Operation) -> int:
     """Returns `count`; raises `PassError` if the attributes cannot hold it."""
-    if count > MOST_BYTES:
+    if count > MAX_BYTES:
         raise PassError(
-            f"{PASS_NAME}: {count} bytes are live here, more than {MOST_BYTES}",
+            f"{PASS_NAME}: {count} bytes are live here, more than {MAX_BYTES}",
             location=location_of(at),
             help="reduce the extents of the tensors",
         )

@@ -51,7 +51,7 @@ from xrelay.passes.relay.to_basic_block_normal_form import place_ops
 Products = Sequence[RelayOp]
 
 _ON_ELEMENTS = (UnaryElementwiseOp, CastOp, BinaryBroadcastOp, WhereOp, BiasAddOp, ExpandDimsOp)
-_MOST_MOVED = 64
+_MAX_MOVED = 64
 """The maximum number of ops to move for one value, so that the pass, which may do so for each op, takes linear time."""
 
 
@@ -427,7 +427,7 @@ class _Hoister:
         pending = self._later_owners([value], op)
         seen = set(pending)
         for current in pending:
-            if current in self._barred or not _is_movable(current) or len(seen) > _MOST_MOVED:
+            if current in self._barred or not _is_movable(current) or len(seen) > _MAX_MOVED:
                 return None
             found = [one for one in self._later_owners(current.operands, op) if one not in seen]
             seen.update(found)

@@ -41,7 +41,7 @@ from xrelay.passes.relay.fold_constant import MAX_GROWTH, bytes_of, may_fold, si
 
 _TIMES = count()
 
-_MOST_FUNCTIONS = 4_000
+_MAX_FUNCTIONS = 4_000
 """The maximum number of different functions and closures in which followed calls may nest."""
 
 _Fuel: TypeAlias = "tuple[tuple[int, int], ...]"
@@ -229,7 +229,7 @@ def _fuels_of_call(fuels: _Fuels, function: Operation, arguments: Sequence[_Part
     """
     old, fuel = fuels.get(function), tuple(each.fuel for each in arguments)
     if old is None:
-        return {**fuels, function: fuel} if len(fuels) < _MOST_FUNCTIONS else None
+        return {**fuels, function: fuel} if len(fuels) < _MAX_FUNCTIONS else None
     least = tuple((min(one[0], other[0]), min(one[1], other[1])) for one, other in zip(old, fuel, strict=True))
     return None if least == old else {**fuels, function: least}
 

@@ -94,7 +94,7 @@ class Histogram:
 PERCENTILE_SHARE = 0.99999
 """The share of elements that the percentile keeps, including zeros, as in Relay."""
 
-MOST_CUT = 0.01
+MAX_CUT = 0.01
 """The share of non-zero elements that `kl_threshold` may clip."""
 
 
@@ -128,7 +128,7 @@ def kl_threshold(histogram: Histogram, levels: int) -> float:
     if not filled.size:
         return 0.0
     kept = np.cumsum(counts)[filled]
-    cuts = filled[kept >= (1.0 - MOST_CUT) * kept[-1]] + 1
+    cuts = filled[kept >= (1.0 - MAX_CUT) * kept[-1]] + 1
     divergences = kl_divergences(counts, cuts, levels)
     return min(int(cuts[np.argmin(divergences)]) * histogram.width, histogram.most)
 

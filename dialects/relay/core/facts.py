@@ -33,7 +33,7 @@ Elements: TypeAlias = tuple[Dim, ...]
 """The elements of an integer tensor in row-major order, each a number or an expression over named dimensions."""
 
 
-MOST_EXTENT = (1 << 63) - 1
+MAX_EXTENT = (1 << 63) - 1
 """The greatest extent: native code stores extents in 64 bits."""
 
 
@@ -174,7 +174,7 @@ class Facts(Sequence[Attribute]):
 
         `message` replaces the default message if it certainly is less.
         """
-        difference = -1 if isinstance(least, int) and least > MOST_EXTENT else dim - least
+        difference = -1 if isinstance(least, int) and least > MAX_EXTENT else dim - least
         if isinstance(difference, int):
             text = f"{what} {dim} is less than {least}" if message is None else message
             self.require(difference >= 0, constraint, text)

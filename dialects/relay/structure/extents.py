@@ -35,7 +35,7 @@ from xrelay.errors import InterpreterError
 from xrelay.index_algebra.dims import MAX_EXTENT, Dim, Symbol, single_atom, symbol
 from xrelay.index_algebra.requirement import Requirement
 
-MOST_EXTENTS = 64
+MAX_EXTENTS = 64
 """The maximum number of extents that an op binds, equal to the limit of known elements (`known_elements.LIMIT`)."""
 
 
@@ -109,7 +109,7 @@ class ExtentsOp(BindingOp):
         """Returns the operand's type, and creates a name for each element; C1."""
         shape, element = facts.operand(0)
         count = shape[0] if len(shape) == 1 else 1
-        fits = len(shape) <= 1 and isinstance(count, int) and count <= MOST_EXTENTS
+        fits = len(shape) <= 1 and isinstance(count, int) and count <= MAX_EXTENTS
         text = "the extents must be an integer, or a list of at most 64"
         is_list = fits and isinstance(element, IntegerType) and element.width.data > 1
         facts.require(is_list, "C1", lambda: f"{text}, found {facts[0]}")

@@ -14,7 +14,7 @@ from xrelay.api.model_key import content_digest, file_state
 from xrelay.api.recipe import Recipe
 from xrelay.api.request import chosen_level, chosen_target, shapes_compilation
 from xrelay.api.version_helper import VersionHelper
-from xrelay.api.versions import MOST_WEIGHTS, Versions
+from xrelay.api.versions import MAX_WEIGHTS, Versions
 from xrelay.arguments import checked_flag, checked_path, checked_shapes
 from xrelay.passes.infra.entered_contexts import innermost_context
 from xrelay.passes.infra.gc_pause import gc_pause
@@ -108,6 +108,6 @@ def _versions(artifact: Artifact, recipe: Recipe, *, by_itself: bool) -> Version
     lasting = recipe.lasting()
     if lasting is None:
         return None
-    is_small = sum(spec.nbytes for spec in artifact.metadata.weights) <= MOST_WEIGHTS
+    is_small = sum(spec.nbytes for spec in artifact.metadata.weights) <= MAX_WEIGHTS
     helps = by_itself and is_small and environment.specialize_is_on() and lasting.is_cached
     return Versions(artifact, lasting, VersionHelper(lasting) if helps else None)

@@ -26,7 +26,7 @@ from xrelay.errors import ArtifactError, InputError, TypeInferenceError, with_ar
 _LIST_MARK: Final = 0xF7E58D4F05049CB7
 _ARRAY_MARK: Final = 0xDD5E40F096B4A13F
 _CPU: Final = 1
-_MOST_AXES: Final = 32
+_MAX_AXES: Final = 32
 """The maximum rank that every version of numpy supports."""
 _CODES: Final = {
     **{f"int{bits}": (0, bits) for bits in (8, 16, 32, 64)},
@@ -126,7 +126,7 @@ class _Reader:
         """Reads an array, as a writeable copy."""
         self.expect(_ARRAY_MARK, f"array for {name!r}")
         _, _, rank, kind, bits, lanes = self.numbers("iiiBBH")
-        if (kind, bits) not in _NAMES or lanes != 1 or not 0 <= rank <= _MOST_AXES:
+        if (kind, bits) not in _NAMES or lanes != 1 or not 0 <= rank <= _MAX_AXES:
             raise ArtifactError(f"parameter {name!r} has rank {rank} and dtype ({kind}, {bits}, {lanes})")
         shape = self.numbers(f"{rank}q")
         dtype = numpy_dtype(element_type(_NAMES[kind, bits]))

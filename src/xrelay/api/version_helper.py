@@ -34,7 +34,7 @@ _LOG: Final = logging.getLogger(__name__)
 _MODULE: Final = "xrelay.api.version_process"
 """The module that the process runs."""
 _FILE: Final = "model.mlir"
-_MOST_FAILURES: Final = 3
+_MAX_FAILURES: Final = 3
 """The number of failures in a row after which no version is tried."""
 _PROCESS_LOCK: Final = threading.Lock()
 """Held while a process of this program works."""
@@ -128,7 +128,7 @@ class VersionHelper:
                 _LOG.debug("no version of '%s' for %s: %s", self._recipe.name, sizes, error)
                 is_made = False
             self._failures = 0 if is_made else self._failures + 1
-            self._is_closed |= self._failures == _MOST_FAILURES
+            self._is_closed |= self._failures == _MAX_FAILURES
 
     def _next(self) -> Sizes | None:
         """Returns the next sizes; `None` to end the thread."""

@@ -41,7 +41,7 @@ RUNS_BEFORE_VERSION: Final = 4
 """The number of runs with the same sizes after which a version is made."""
 MAX_VERSIONS: Final = 8
 """The maximum number of versions that a model makes by itself."""
-MOST_WEIGHTS: Final = 256 << 20
+MAX_WEIGHTS: Final = 256 << 20
 """The maximum number of bytes of weights of a model that makes versions by itself: each is a file with all weights."""
 _MAX_COUNTED_SIZES: Final = 64
 """The maximum number of sizes whose runs are counted."""

@@ -314,7 +314,7 @@ def test_a_model_without_helper_gives_the_same_bits(tmp_path: Path, monkeypatch:
 
 
 def test_a_model_with_large_weights_has_no_helper(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("xrelay.api.compile.MOST_WEIGHTS", 1000)
+    monkeypatch.setattr("xrelay.api.compile.MAX_WEIGHTS", 1000)
     assert helper_of(xrelay.compile(text_file(tmp_path))) is not None
     assert helper_of(xrelay.compile(onnx_file(tmp_path))) is None
 
@@ -324,7 +324,7 @@ def test_a_helper_that_dies_makes_no_version(
 ) -> None:
     monkeypatch.setattr(version_helper, "_MODULE", "xrelay.no_such_module")
     model = xrelay.compile(text_file(tmp_path), threads=1)
-    for n in range(1, version_helper._MOST_FAILURES + 1):  # pyright: ignore[reportPrivateUsage]
+    for n in range(1, version_helper._MAX_FAILURES + 1):  # pyright: ignore[reportPrivateUsage]
         run_often(model, random(n, 5))
     monkeypatch.setattr(version_helper.subprocess, "Popen", no_process)
     run_often(model, random(9, 5))

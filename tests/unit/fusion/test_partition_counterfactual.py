@@ -19,7 +19,7 @@ from xrelay.passes.fusion.partition import FusionOptions, Partition, partition
 from xrelay.passes.infra.source import full_context, parse_module
 
 ELEM_WISE, _BROADCAST, _INJECTIVE, COMM_REDUCE, HEAVY, TUPLE, OPAQUE = OpPatternKind
-MOST_CHANGES = 60
+MAX_CHANGES = 60
 
 OPTIONS = st.builds(
     FusionOptions,
@@ -142,7 +142,7 @@ def test_whoever_follows_the_explanations_ends_with_the_op_fused(
     program = Program(graph, options)
     node = data.draw(st.integers(0, len(graph) - 1))
     after = program.partition()
-    for _ in range(MOST_CHANGES):
+    for _ in range(MAX_CHANGES):
         found = after
         decision = found.decisions[node]
         change = change_for(found, decision)
@@ -158,7 +158,7 @@ def test_whoever_follows_the_explanations_ends_with_the_op_fused(
         assert not same or program.options != limits or change.kind is ChangeKind.FUSE_FIRST, change
         if program.graph.names[node] == "gone":
             return
-    pytest.fail(f"{MOST_CHANGES} changes and still not fused: {after.decisions[node].explain(program.graph)}")
+    pytest.fail(f"{MAX_CHANGES} changes and still not fused: {after.decisions[node].explain(program.graph)}")
 
 
 # --- in a program

@@ -250,7 +250,7 @@ def test_many_ifs_in_a_row_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     names = ["x", *(f"q{i}" for i in range(20))]
     chain = [node for one, other in pairwise(names) for node in squeeze(one, other)]
     proto = model(chain, [value("x", [f"d{i}" for i in range(21)])], [names[-1]], initializers=CONSTANTS)
-    monkeypatch.setattr(node_list, "MOST_MOVED", 100)
+    monkeypatch.setattr(node_list, "MAX_MOVED", 100)
     with pytest.raises(ModelImportError, match=r"used by more than 100 nodes in their branches; help: fix the input"):
         import_onnx(proto)
 
@@ -263,6 +263,6 @@ def test_squeeze_of_open_extents_without_axes(opset: int, monkeypatch: pytest.Mo
     for shape in ((2, 1, 3), (1, 1, 3), (2, 1, 1), (1, 1, 1), (0, 1, 3)):
         array = np.ones(shape, np.float32)
         check(proto, [array], array.squeeze())
-    monkeypatch.setattr(shape_converters, "MOST_OPEN", 1)
+    monkeypatch.setattr(shape_converters, "MAX_OPEN", 1)
     with pytest.raises(ModelImportError, match="2 open extents, at most 1 may be open; help: name the axes"):
         import_onnx(proto)

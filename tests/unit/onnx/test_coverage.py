@@ -14,7 +14,7 @@ from support.onnx_models import model, value
 
 from xrelay.errors import ModelImportError
 from xrelay.frontend.onnx.conversion import ConversionKind
-from xrelay.frontend.onnx.coverage import MOST_READ, Coverage, coverage
+from xrelay.frontend.onnx.coverage import MAX_READ, Coverage, coverage
 from xrelay.tools.commands.coverage import as_json, as_text
 
 
@@ -109,7 +109,7 @@ def test_large_weights_in_files_are_not_read_and_missing_ones_end_nothing(tmp_pa
         helper.make_node("Reshape", ["x", "absent"], ["d"], name="reshape"),
     ]
     source = model(nodes, [value("x", ("n",), TensorProto.INT64)], ["a", "b", "c", "d"])
-    large = MOST_READ // 8 + 1
+    large = MAX_READ // 8 + 1
     source.graph.initializer.extend([elsewhere("shape", 2), elsewhere("large", large), elsewhere("absent", 2)])
     (tmp_path / "shape.bin").write_bytes(np.array([-1, 1]).tobytes())
     with (tmp_path / "large.bin").open("wb") as file:

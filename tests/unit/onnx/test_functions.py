@@ -190,7 +190,7 @@ def test_deep_calls_are_refused_from_a_depth_on() -> None:
 
 
 def test_calls_that_multiply_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("xrelay.frontend.onnx.functions.MOST_NODES", 1000)
+    monkeypatch.setattr("xrelay.frontend.onnx.functions.MAX_NODES", 1000)
     np.testing.assert_array_equal(run(chained(6, 2), X)[0], X)
     assert "nodes" in complaint(chained(40, 2))
 

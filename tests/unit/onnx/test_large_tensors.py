@@ -152,7 +152,7 @@ def test_what_protobuf_writes_otherwise_means_the_same(
 
 def test_a_file_of_endless_fields_is_left_to_protobuf(all_is_large: None, monkeypatch: pytest.MonkeyPatch) -> None:
     data = of_tensors(raw()).SerializeToString()
-    monkeypatch.setattr(slim_model, "MOST_FIELDS", 3)
+    monkeypatch.setattr(slim_model, "MAX_FIELDS", 3)
     assert slim_model.slim_model(MemoryBytes(data), TensorBytes()) is None
 
 
@@ -161,7 +161,7 @@ def test_a_model_of_too_many_parts_is_refused_before_protobuf_reads_it(
 ) -> None:
     model = of_tensors(raw())
     model.graph.value_info.extend(onnx.ValueInfoProto() for _ in range(100))
-    monkeypatch.setattr(slim_model, "MOST_PARTS", 99)
+    monkeypatch.setattr(slim_model, "MAX_PARTS", 99)
     with pytest.raises(ModelImportError, match="model: the model has more than 99 nodes, weights"):
         slim_model.slim_model(MemoryBytes(model.SerializeToString()), TensorBytes())
 

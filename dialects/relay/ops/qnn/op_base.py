@@ -29,7 +29,7 @@ from xrelay.dialects.relay.op_definition import (
     tensor_type,
 )
 from xrelay.dialects.relay.ops.tensor.cast import CastOp
-from xrelay.dialects.relay.ops.tensor.fixed_point import MOST_PLACES, PLACES, cut, saturated
+from xrelay.dialects.relay.ops.tensor.fixed_point import MAX_PLACES, PLACES, cut, saturated
 from xrelay.dialects.relay.structure.composite import CompositeOp, DecompositionBuilder, Expansion
 from xrelay.dialects.relay.structure.constant import ConstantOp
 
@@ -146,9 +146,9 @@ def factor_of(build: DecompositionBuilder, ratio: SSAValue) -> tuple[SSAValue, S
     factor = build.op("right_shift", build.op("add", whole, 1 << 21), 22)
     places = build.op("subtract", build.scalar(_BIAS + PLACES, bits), exponent)
     factor = build.op("where", build.op("less", places, 0), build.scalar(1 << PLACES, bits), factor)
-    factor = build.op("where", build.op("greater", places, MOST_PLACES), build.scalar(0, bits), factor)
+    factor = build.op("where", build.op("greater", places, MAX_PLACES), build.scalar(0, bits), factor)
     factor = build.op("where", build.op("less", ratio, 0.0), build.op("negative", factor), factor)
-    return factor, build.op("clip", places, a_min=0.0, a_max=float(MOST_PLACES))
+    return factor, build.op("clip", places, a_min=0.0, a_max=float(MAX_PLACES))
 
 
 def scaled(build: DecompositionBuilder, distances: SSAValue, factor: SSAValue, *, away: bool = False) -> SSAValue:

@@ -322,7 +322,7 @@ class StackOp(RelayOp):
         return [build.tuple(*(build.op("squeeze", build.item(parts, n), axis=[axis]) for n in range(count)))]
 
 
-MOST_ELEMENTS = 64
+MAX_ELEMENTS = 64
 """The greatest number of elements that are inferred."""
 
 
@@ -362,7 +362,7 @@ class ArangeOp(RelayOp):
     def infer_elements(self, facts: Facts) -> Elements | None:
         """Returns the numbers if they are known and few."""
         bounds, count = _bounds(facts), _count(facts)
-        if bounds is None or not isinstance(count, int) or count > MOST_ELEMENTS:
+        if bounds is None or not isinstance(count, int) or count > MAX_ELEMENTS:
             return None
         return tuple(bounds[0] + place * bounds[2] for place in range(count))
 

@@ -31,7 +31,7 @@ from xrelay.dialects.relay.structure.composite import CompositeOp, Decomposition
 PLACES = 31
 """The number of fractional bits of a factor with exponent 0."""
 
-MOST_PLACES = 62
+MAX_PLACES = 62
 """The maximum number of places. With more, a product of 62 bits is less than a half, which rounds to 0."""
 
 _INT32 = np.dtype(np.int32)
@@ -65,7 +65,7 @@ class FixedPointMultiplyOp(UnaryElementwiseOp, CompositeOp):
         """Returns the operand's type; checks C2."""
         multiplier, shift = self.multiplier.value.data, self.shift.value.data
         facts.require(
-            -(1 << 31) <= multiplier < 1 << 31 and PLACES - MOST_PLACES <= shift <= PLACES,
+            -(1 << 31) <= multiplier < 1 << 31 and PLACES - MAX_PLACES <= shift <= PLACES,
             "C2",
             f"multiplier must be an integer of 32 bits and shift be between -31 and 31, found {multiplier} and {shift}",
         )
@@ -141,9 +141,9 @@ class FixedPointMultiplyPerAxisOp(CompositeOp):
             places = build.op("add", places, rshift)
         if self.is_lshift_required.value.data:
             places = build.op("subtract", places, lshift)
-        m = build.op("where", build.op("greater", places, MOST_PLACES), build.scalar(0, m), m)
+        m = build.op("where", build.op("greater", places, MAX_PLACES), build.scalar(0, m), m)
         whole = cut(
-            build, build.op("multiply", x, m), build.op("clip", places, a_min=0.0, a_max=float(MOST_PLACES)), away=False
+            build, build.op("multiply", x, m), build.op("clip", places, a_min=0.0, a_max=float(MAX_PLACES)), away=False
         )
         near = build.op("clip", whole, a_min=-(2.0**PLACES), a_max=2.0**PLACES)
         missing = build.op("clip", build.op("negative", places), a_min=0.0, a_max=float(PLACES))

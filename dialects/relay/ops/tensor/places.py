@@ -39,7 +39,7 @@ from xrelay.dialects.relay.op_definition import (
     tensor_type,
 )
 from xrelay.dialects.relay.ops.tensor.movement import MovementOp
-from xrelay.dialects.relay.ops.tensor.shape import MOST_AXES
+from xrelay.dialects.relay.ops.tensor.shape import MAX_AXES
 from xrelay.dialects.relay.structure.composite import CompositeOp, DecompositionBuilder
 from xrelay.dialects.relay.structure.tuples import TupleOp, field_count
 
@@ -362,8 +362,8 @@ class UnravelIndexOp(CompositeOp):
     def infer_type(self, facts: Facts) -> Attribute:
         """Returns the data's shape with a leading axis for the indices; checks C2."""
         (own, element), extents = facts.operand(0), facts.shape(1)
-        message = f"the shape must be a vector of known length, {MOST_AXES} at most, found {facts[1]}"
-        is_vector = len(extents) == 1 and isinstance(extents[0], int) and extents[0] <= MOST_AXES
+        message = f"the shape must be a vector of known length, {MAX_AXES} at most, found {facts[1]}"
+        is_vector = len(extents) == 1 and isinstance(extents[0], int) and extents[0] <= MAX_AXES
         facts.require(is_vector, "C2", message)
         return tensor_type((*extents, *own), element)
 

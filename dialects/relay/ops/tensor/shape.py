@@ -49,7 +49,7 @@ from xrelay.dialects.relay.op_definition import (
     tensor_type,
 )
 
-MOST_AXES: Final = 64
+MAX_AXES: Final = 64
 """The maximum rank of a numpy array."""
 
 
@@ -295,8 +295,8 @@ class ExpandDimsOp(UnaryReshapingOp):
 
     def result_shape(self, facts: Facts, shape: Shape) -> Shape:
         """Returns the data's extents with the inserted ones; checks C1 and C2."""
-        fits = 0 <= self.new_axes <= MOST_AXES
-        facts.require(fits, "C2", f"num_newaxis must be 0 to {MOST_AXES}, found {self.new_axes}")
+        fits = 0 <= self.new_axes <= MAX_AXES
+        facts.require(fits, "C2", f"num_newaxis must be 0 to {MAX_AXES}, found {self.new_axes}")
         position = self.position(len(shape))
         ones: tuple[Dim, ...] = (1,) * self.new_axes
         return (*shape[:position], *ones, *shape[position:])

@@ -36,7 +36,7 @@ class Mode(IntEnum):
 EXCHANGED: Final = (Mode.GTE, Mode.GT, Mode.NEQ)
 """The modes that are another mode with exchanged children."""
 
-MOST_DEPTH: Final = 1 << 12
+MAX_DEPTH: Final = 1 << 12
 """The maximum number of nodes on a path; trained trees have some tens."""
 
 
@@ -212,8 +212,8 @@ def _depth(children: Array) -> int:
     waves = removed = 0
     while wave.size:
         waves, removed = waves + 1, removed + wave.size
-        if waves > MOST_DEPTH:
-            raise ModelImportError(f"a tree has more than {MOST_DEPTH} nodes on a path; limit its depth")
+        if waves > MAX_DEPTH:
+            raise ModelImportError(f"a tree has more than {MAX_DEPTH} nodes on a path; limit its depth")
         reached, times = np.unique(children[wave], return_counts=True)
         reached, times = reached[reached >= 0], times[reached >= 0]
         parents[reached] -= times

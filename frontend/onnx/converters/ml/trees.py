@@ -48,7 +48,7 @@ from xrelay.frontend.onnx.converters.ml.tree_tables import (
 AGGREGATES: Final = ("AVERAGE", "SUM", "MIN", "MAX")
 """The functions that combine the weights of trees, numbered as in `TreeEnsemble`."""
 
-MOST_PADDING: Final = 2
+MAX_PADDING: Final = 2
 """The maximum growth by padding targets to equally many trees; beyond it, leaves have weights for all targets."""
 
 _NODES: Final = (
@@ -217,7 +217,7 @@ def _grouped(ensemble: Ensemble, targets: int) -> TreeNodes | None:
     if owners is None:
         return None
     groups = trees_of_targets(owners[ensemble.leaves], ensemble.targets, len(roots), targets)
-    if groups is None or targets * (most := max(map(len, groups))) > MOST_PADDING * len(roots):
+    if groups is None or targets * (most := max(map(len, groups))) > MAX_PADDING * len(roots):
         return None
     padded = np.full((targets, most), -1 - ensemble.num_leaves)
     for row, group in zip(padded, groups, strict=True):

@@ -6,7 +6,7 @@ from xdsl.ir import SSAValue
 
 from xrelay.frontend.onnx.converters.definition import NodeView, converts, rounded_once
 from xrelay.frontend.onnx.converters.nn.pool import lp_order, lp_power, lp_root
-from xrelay.frontend.onnx.converters.nn.windows import MOST_AXES
+from xrelay.frontend.onnx.converters.nn.windows import MAX_AXES
 
 
 @converts("GlobalAveragePool")
@@ -23,7 +23,7 @@ def convert_global_max_pool(node: NodeView) -> SSAValue:
 
 def _global_pool(node: NodeView, pool: str, reduction: str) -> SSAValue:
     rank = len(node.shape(0)) - 2
-    if 1 <= rank <= MOST_AXES:
+    if 1 <= rank <= MAX_AXES:
         return node.emit(f"{pool}{rank}d", node.input(0))
     return node.emit(reduction, node.input(0), axis=tuple(range(2, rank + 2)), keepdims=True)
 

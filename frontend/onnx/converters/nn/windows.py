@@ -14,15 +14,15 @@ AUTO_PADS = ("NOTSET", "VALID", "SAME_UPPER", "SAME_LOWER")
 WINDOW_ATTRIBUTES = ("auto_pad", "dilations", "kernel_shape", "pads", "strides")
 """The attributes of every node with windows."""
 
-MOST_AXES = 3
+MAX_AXES = 3
 """The maximum number of spatial axes of relay's windows."""
 
 
 def unsupported_rank(node: NodeView) -> str | None:
     """Returns the reason if a window of this rank is unsupported."""
     kernel = node.attribute_ints("kernel_shape")
-    if kernel is not None and not 1 <= len(kernel) <= MOST_AXES:
-        return f"kernel_shape {list(kernel)} is {len(kernel)}-dimensional, windows have 1 to {MOST_AXES} dimensions"
+    if kernel is not None and not 1 <= len(kernel) <= MAX_AXES:
+        return f"kernel_shape {list(kernel)} is {len(kernel)}-dimensional, windows have 1 to {MAX_AXES} dimensions"
     return None
 
 
@@ -36,7 +36,7 @@ def converts_windows(
         domain=domain,
         attributes=(*WINDOW_ATTRIBUTES, *attributes),
         supports=unsupported_rank,
-        limits=", ".join(filter(None, (limits, f"1 to {MOST_AXES} spatial axes"))),
+        limits=", ".join(filter(None, (limits, f"1 to {MAX_AXES} spatial axes"))),
     )
 
 
@@ -75,9 +75,9 @@ def read_window(node: NodeView, kernel: Sequence[int]) -> tuple[WindowAxis[int],
 def unpadded_window(node: NodeView, kernel: Sequence[int]) -> tuple[WindowAxis[int], ...]:
     """Returns the window of `node` without padding."""
     rank = len(node.shape(0)) - 2
-    if len(kernel) != rank or not 1 <= rank <= MOST_AXES:
+    if len(kernel) != rank or not 1 <= rank <= MAX_AXES:
         raise node.error(
-            f"a {rank}-dimensional input with a {len(kernel)}-dimensional kernel; 1 to {MOST_AXES} are supported"
+            f"a {rank}-dimensional input with a {len(kernel)}-dimensional kernel; 1 to {MAX_AXES} are supported"
         )
     if any(extent < 1 for extent in kernel):
         raise node.illegal("kernel_shape", list(kernel), "extents are at least 1")

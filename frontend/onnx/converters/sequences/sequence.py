@@ -29,7 +29,7 @@ from xrelay.frontend.onnx.converters.definition import (
     known_axis,
     shape_of,
 )
-from xrelay.frontend.onnx.known_containers import MOST_VALUES, values_of_sequence
+from xrelay.frontend.onnx.known_containers import MAX_VALUES, values_of_sequence
 
 
 @converts("SequenceEmpty", since=11, attributes=("dtype",))
@@ -49,7 +49,7 @@ def convert_sequence_construct(node: NodeView) -> SSAValue:
 def convert_sequence_insert(node: NodeView) -> SSAValue:
     """The sequence with a value inserted before a position, or appended."""
     values, at = _values(node), _position(node)
-    if values is None or at is None or len(values) >= MOST_VALUES:
+    if values is None or at is None or len(values) >= MAX_VALUES:
         if values == ():
             raise node.error("a position in an empty sequence must be constant", help="omit the position")
         return node.emit(SequenceInsertOp, *_inputs(node, 2, optional=1))
@@ -111,7 +111,7 @@ def convert_split_to_sequence(node: NodeView) -> SSAValue:
     keepdims = node.attribute_flag("keepdims", True)
     extent, given = shape[axis], node.optional_input(1) is not None
     sizes = _sizes(node, extent) if isinstance(extent, int) else None
-    if sizes is None or not 0 < len(sizes) <= MOST_VALUES:
+    if sizes is None or not 0 < len(sizes) <= MAX_VALUES:
         inputs = [node.input(index) for index in range(2 if given else 1)]
         return node.emit(SplitToSequenceOp, *inputs, axis=axis, keepdims=keepdims)
     indices = tuple(accumulate(sizes[:-1]))
@@ -125,7 +125,7 @@ def convert_split_to_sequence(node: NodeView) -> SSAValue:
 def _sizes(node: NodeView, extent: int) -> list[int] | None:
     """The extents of the parts; the last of equal parts may be smaller.
 
-    `None` if they are computed, or if there would be more than `MOST_VALUES` equal parts.
+    `None` if they are computed, or if there would be more than `MAX_VALUES` equal parts.
     """
     split = np.array(1) if node.optional_input(1) is None else node.constant(1)
     if split is None:
@@ -133,7 +133,7 @@ def _sizes(node: NodeView, extent: int) -> list[int] | None:
     if split.ndim == 0 and split.dtype.kind in "iu" and split.item() > 0:
         size = int(split.item())
         firsts = range(0, extent, size)
-        return [min(size, extent - first) for first in firsts] if len(firsts) <= MOST_VALUES else None
+        return [min(size, extent - first) for first in firsts] if len(firsts) <= MAX_VALUES else None
     sizes = [int(size) for size in split.reshape(-1)] if split.dtype.kind in "iu" else [-1]
     if split.ndim != 1 or min(sizes, default=0) < 0 or sum(sizes) != extent:
         raise node.error(f"parts of {split.tolist()} do not make an extent of {extent}")

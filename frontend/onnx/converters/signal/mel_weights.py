@@ -17,7 +17,7 @@ _DECADE = 2595 / np.log(10)
 _BREAK = 700
 """The frequency in hertz about which the scale becomes logarithmic; it is undefined from `-_BREAK` down."""
 
-_MOST_BANDS = 1 << 16
+_MAX_BANDS = 1 << 16
 """The maximum number of bands, which the importer computes one by one."""
 
 
@@ -36,7 +36,7 @@ def _check(node: NodeView) -> None:
     """Raises an error for constants that are out of range."""
     bands, length, rate = (node.required_int(at, _NAMES[at]) for at in range(3))
     low, high = (float(node.required_scalar(at, _NAMES[at])) for at in (3, 4))
-    if not 0 <= bands <= _MOST_BANDS or length < 1 or rate <= 0:
+    if not 0 <= bands <= _MAX_BANDS or length < 1 or rate <= 0:
         raise node.error(f"{bands} mel bins of a spectrum of length {length} at rate {rate}")
     if not -_BREAK < low < np.inf or not -_BREAK < high < np.inf:
         raise node.error(f"frequencies from {low} to {high} have no places on the mel scale")

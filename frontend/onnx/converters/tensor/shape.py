@@ -30,7 +30,7 @@ from xrelay.frontend.onnx.converters.definition import (
 )
 from xrelay.frontend.onnx.problems import ReplacedNodeError
 
-MOST_OPEN: Final = 6
+MAX_OPEN: Final = 6
 """The maximum number of dynamic axes, since there is a branch for each subset with extent 1."""
 FIRST_WITH_INPUT: Final = 13
 """The first opset in which axes are an input of Squeeze."""
@@ -39,12 +39,12 @@ FIRST_WITH_INPUT: Final = 13
 def _squeeze_by_extents(node: NodeView) -> list[onnx.NodeProto]:
     """Returns nodes that compute a Squeeze without axes, by Squeezes with axes in the branches of Ifs.
 
-    Raises `ModelImportError` if more than `MOST_OPEN` extents are dynamic.
+    Raises `ModelImportError` if more than `MAX_OPEN` extents are dynamic.
     """
     shape = node.shape(0)
     left = [axis for axis, extent in enumerate(shape) if not isinstance(extent, int)]
-    if len(left) > MOST_OPEN:
-        text = f"{len(left)} open extents, at most {MOST_OPEN} may be open"
+    if len(left) > MAX_OPEN:
+        text = f"{len(left)} open extents, at most {MAX_OPEN} may be open"
         raise node.error(text, help="name the axes, or fix the input shapes with shapes={…}")
     data, output = node.proto.input[0], node.proto.output[0]
     nodes = [helper.make_node("Shape", [data], [f"{output}/shape"]), _ints(f"{output}/one", [1])]
