@@ -133,8 +133,8 @@ def test_the_functions_of_both_sides_are_found() -> None:
     """The search finds methods, inherited methods, functions of modules and imports inside of methods."""
     conv, pool, add = OPERATORS["nn.conv2d"], OPERATORS["nn.max_pool2d"], OPERATORS["qnn.add"]
     names = {function.__qualname__ for function in reached(pool, "evaluate") | reached(conv, "compute")}
-    assert {"PoolOp.plain", "to_plain", "taps", "primal_indices"} <= names
-    assert "scaled" in {function.__qualname__ for function in reached(add, "evaluate")}
+    assert {"PoolOp.to_plain_layout", "to_plain", "taps", "primal_indices"} <= names
+    assert "scale_distances" in {function.__qualname__ for function in reached(add, "evaluate")}
 
 
 def test_every_exception_is_needed() -> None:

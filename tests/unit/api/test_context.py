@@ -98,8 +98,8 @@ def test_instruments_forbid_passes_of_the_optimiser_alone() -> None:
     assert "relay-alter-op-layout" in forbids.asked
     assert "convert-relay-to-topi" not in forbids.asked
     optimiser = [name for name in names.seen if name.startswith("relay-")]
-    lowering = ["relay-to-basic-block-normal-form", "relay-fuse-ops", "relay-outline-fused", "relay-merge-kernels"]
-    assert optimiser == ["relay-infer-type", "relay-simplify-inference", *lowering]
+    fusion = ["relay-fuse-ops", "relay-recompute-groups", "relay-outline-fused", "relay-merge-kernels"]
+    assert optimiser == ["relay-infer-type", "relay-simplify-inference", "relay-to-basic-block-normal-form", *fusion]
 
 
 @instrument.pass_instrument
