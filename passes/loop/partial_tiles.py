@@ -1,10 +1,9 @@
 """The rows after the full tiles of a loop whose extent is a value, computed without a condition for each row.
 
 A register tile with a condition for each row branches at each row in each iteration of its sum, and LLVM takes ten
-times as long for it. Instead, the rest is computed in tiles of a third of the rows. Such a tile has eight to ten sums,
-enough for two multiply-adds per cycle with a latency of four cycles, so it takes no longer than a single row, whose few
-sums wait for each other. In the last tile, rows beyond the domain sum up the last row once more. A loop over the rows
-in the domain stores the results, so that each of them is computed and stored once.
+times as long for it. Instead, the rest is computed in one to three tiles of a third of the rows. Such a tile has eight
+to ten sums, enough for two multiply-adds per cycle with a latency of four cycles. The last one begins so early that all
+its rows are in the domain, so some rows are computed twice. Domains of fewer rows are computed row by row.
 """
 
 from __future__ import annotations
@@ -13,27 +12,24 @@ from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import NamedTuple
 
-from xdsl.dialects import arith, memref
-from xdsl.dialects.builtin import IntegerAttr, UnitAttr
-from xdsl.ir import Operation, SSAValue
+from xdsl.dialects import arith, memref, scf
+from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, IntegerType
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Block, Operation, Region, SSAValue
 
 from xrelay.dialects.loop import DYNAMIC, BlockOp, ForOp, LoadOp, LoopKind, StoreOp, ValueMap
 from xrelay.dialects.loop.extents import expression_of, loop_of_index
-from xrelay.dialects.shared.op_lists import block_of, ops_in, ops_of
-from xrelay.dialects.shared.op_making import copy
+from xrelay.dialects.shared.attribute_names import IN_PLACE
+from xrelay.dialects.shared.is_attribute import is_attribute
+from xrelay.dialects.shared.op_lists import ops_in, ops_of
+from xrelay.dialects.shared.op_making import copies
+from xrelay.dialects.upstream.arith_extras import CmpiOp
 from xrelay.index_algebra.value_map import join_maps
-from xrelay.passes.loop.nest_edits import (
-    Names,
-    alloc_like,
-    compute,
-    erase_empty_loops,
-    erase_unused,
-    extent_value,
-    list_buffers,
-    prepend,
-    simplified,
-)
+from xrelay.passes.loop.nest_edits import Names, compute, extent_value, simplified
 from xrelay.passes.loop.nest_queries import blocks_inside, domain_conditions, function_of, is_nonnegative, linear_in
+
+MIN_ROWS = 5
+"""The minimum number of rows of a tile for which there are tiles of fewer rows."""
 
 
 class Row(NamedTuple):
@@ -79,171 +75,80 @@ def _row(loop: ForOp, block: BlockOp, copied: BlockOp) -> Row | None:
 def tiles_of_rest(
     loop: ForOp, last: list[Operation], rows: Rows, full: ValueMap, names: Names
 ) -> tuple[list[Operation], list[Operation]] | None:
-    """Moves `last`, the partial tile of `loop`, into a loop over tiles of a third of the rows.
+    """Moves `last`, the partial tile of `loop`, into loops over tiles of a third of the rows, and over single rows.
 
     Returns the new ops, and those one level inside. `full` is the number of full tiles. Before → after, for 6 rows:
 
     ```
-                                            loop.for "io_rest" %t to (%n - %full * 6 + 1) floordiv 2 {
-                                              %left = %n - %full * 6 - %t * 2
-    loop.for "ii" %ii to 6 unrolled {         loop.for "ii" %ii to 2 unrolled {
-                                                %over = arith.minsi(%left - 1 - %ii, 0)
-      loop.block "sum" (%v : spatial            loop.block "sum" (%v : spatial
-          %n = %full * 6 + %ii, …) {                ? = %full * 6 + %t * 2 + %ii + %over, …) {
-        %x = loop.load %X[%v, %k]                 %x = loop.load %X[%v, %k]
-        … %acc[%v - %full * 6]          →         … %acc[%ii]
-    …                                         …
-                                              loop.for "i_copy" %c to 2 unrolled { … %row[%c] = %acc[%c] … }
-    loop.for "i" %i to 6 unrolled {           loop.for "i" %i to arith.minsi(%left, 2) {
-      loop.block "y" (%v : spatial              loop.block "y" (%v : spatial
-          %n = %full * 6 + %i) {                    ? = %full * 6 + %t * 2 + %i) {
-        %a = loop.load %acc[                      %a = loop.load %row[%i]
-            %v - %full * 6]                       loop.store …, %Y[%v]
-        loop.store …, %Y[%v]
+    loop.for "ii" %ii to 6 unrolled {                      scf.if %n < 2 {
+      loop.block "sum" (%v : spatial %n =                    loop.for "io_rows" %r to %n - %full * 6 { … 1 row … }
+                        %ii + %full * 6, …) {              } else {
+        %x = loop.load %X[%v, %k]                            loop.for "io_few" %t to (%n - %full * 6 + 1) floordiv 2 {
+        … loop.store …, %acc[%v - %full * 6]        →          %first = arith.minsi(%full * 6 + %t * 2, %n - 2)
+                                                               loop.for "ii" %ii to 2 unrolled {
+                                                                 loop.block "sum" (%v : spatial ? = %first + %ii, …) {
+                                                                   %x = loop.load %X[%v, %k]
+                                                                   … loop.store …, %acc[%ii]
     ```
 
-    `%acc` stays in registers, since only constant rows of it are accessed. Returns None, and changes nothing, if the
-    rows are not unrolled, or not apart in the buffers of the tile, or if results cannot be read from copies.
+    Rows that may not be computed twice are left to tiles of one row. Returns None, and changes nothing, if the rows are
+    not unrolled, or not apart in the buffers of the tile.
     """
-    own, loops = _allocated_buffers(last), {row.loop: None for row in rows.values()}
-    copied = _copied_loads(rows, own)
-    if copied is None or not all(each.kind is LoopKind.UNROLLED for each in loops) or not _are_apart(loop, last, rows):
+    if not all(row.loop.kind is LoopKind.UNROLLED for row in rows.values()) or not _are_apart(loop, last, rows):
         return None
     *_, (_, extent, inner) = rows.values()
-    size = inner.extent
+    size, function, name = inner.extent, function_of(loop), loop.loop_name
     assert size is not None, "see _row"
-    for block, row in rows.items():
-        _index_by_loop(block, row, own)
-    begin, function = ValueMap((full.exprs[0] * size,), full.operands), function_of(loop)
-    rest, name = extent.plus(begin, -1), f"{loop.loop_name}_rest"
-    if len(copied) == len(loops):
-        count = extent_value(function, rest, name)
-        assert isinstance(count, SSAValue), "the extent is a value"
-        _store_rows(rows, begin, count, copied, names)
-        return last, last
-    few = _rows_of_small_tile(size)
-    tiles = rest.plus(few - 1)
-    count = extent_value(function, ValueMap((tiles.exprs[0] // few,), tiles.operands), name)
-    small = ForOp(names.loop(name), count, no_unroll=True)
-    start = begin.plus(ValueMap.identity([small.index]), few)
+    start = ValueMap((full.exprs[0] * size,), full.operands)
+    if size < MIN_ROWS or not _may_repeat(function, last):
+        return [_single_rows(name, last, rows, start, names, function)], last
+    few, singles = -(-(size - 1) // 3), copies(last, {})
+    for each in singles:
+        names.rename_nested(each, "row")
+    single = _single_rows(name, singles, _copied(rows, last, singles), start, names, function)
+    left, name = extent.plus(start, -1).plus(few - 1), names.loop(f"{name}_few")
+    count = extent_value(function, ValueMap((left.exprs[0] // few,), left.operands), f"{name}_extent")
+    small = ForOp(name, count, no_unroll=True)
     before: list[Operation] = []
-    left = compute(extent.plus(start, -1), before)
-    before.append(inside := arith.MinSIOp(left, compute(ValueMap.constant(few), before)))
+    first = compute(start.plus(ValueMap.identity([small.index]), few), before)
+    before.append(within := arith.MinSIOp(first, compute(extent.plus(-few), before)))
+    _start_at(ValueMap.identity([within.result]), rows, few, _allocated_buffers(last))
     small.body.block.add_ops([*before, *last])
-    for each in loops:
-        each.extent_attr = IntegerAttr.from_index_int_value(few)
-    _clamp_rows({block: row for block, row in rows.items() if row.loop not in copied}, start, left)
-    _store_rows({block: row for block, row in rows.items() if row.loop in copied}, start, inside.result, copied, names)
-    return [small], list(small.body.block.ops)
+    tests: list[Operation] = []
+    tests.append(test := CmpiOp(compute(extent, tests), compute(ValueMap.constant(few), tests), "slt"))
+    return [*tests, scf.IfOp(test, [], _region([single]), _region([small]))], [*last, *singles]
 
 
-def _rows_of_small_tile(size: int) -> int:
-    """The number of rows of a small tile: at most three are left of a tile of `size` rows, with two or more rows."""
-    return max(min(2, size - 1), -(-(size - 1) // 3))
+def _single_rows(
+    name: str, ops: Sequence[Operation], rows: Rows, start: ValueMap, names: Names, function: FuncOp
+) -> ForOp:
+    """A loop over the rows from `start` on, one at a time, with the ops of a partial tile."""
+    *_, (_, extent, _) = rows.values()
+    name = names.loop(f"{name}_rows")
+    around = ForOp(name, extent_value(function, extent.plus(start, -1), f"{name}_extent"), no_unroll=True)
+    around.body.block.add_ops(ops)
+    _start_at(start.plus(ValueMap.identity([around.index])), rows, 1, _allocated_buffers(ops))
+    return around
 
 
-def _copied_loads(rows: Rows, own: AbstractSet[SSAValue]) -> dict[ForOp, list[LoadOp]] | None:
-    """The loops over rows that store results to buffers not in `own`, with their loads of elements of other loops.
-
-    Returns None if a loop stores such elements, or loads them conditionally or at a computed index.
-    """
-    loops = {row.loop: None for row in rows.values()}
-    accesses = {each: [op for op in ops_of(each, LoadOp, StoreOp) if op.memref in own] for each in loops}
-    found: dict[ForOp, list[LoadOp]] = {}
-    for each in {row.loop: None for block, row in rows.items() if not set(block.writes) <= own}:
-        others = {op.memref for other in loops if other is not each for op in accesses[other]}
-        loads = [op for op in accesses[each] if op.memref in others]
-        if not all(map(_is_plain_load, loads)):
-            return None
-        found[each] = [op for op in loads if isinstance(op, LoadOp)]
-    return found
-
-
-def _is_plain_load(op: Operation) -> bool:
-    """Whether an op in a block is a load without a condition, indexed by variables of the block."""
-    if not isinstance(op, LoadOp) or not isinstance(block := op.parent_op(), BlockOp):
-        return False
-    return all(value in block.variables or block_of(value) is not op.parent for value in op.index_operands)
-
-
-def _index_by_loop(block: BlockOp, row: Row, own: AbstractSet[SSAValue]) -> None:
-    """Replaces the variable of rows by its binding in accesses of buffers of the tile."""
-    variable, bindings = block.variables[row.position], block.bindings
-    for op in ops_of(block.body, LoadOp, StoreOp):
-        if op.memref in own:
-            op.index = simplified(op.index.substitute({variable: bindings[row.position]}))
-
-
-def _read_copies(loop: ForOp, loads: Sequence[LoadOp], names: Names) -> None:
-    """Makes `loads` in `loop` read copies of their buffers, made by a copy of the loop before it."""
-    if not loads:
-        return
-    targets = {op.memref: alloc_like(op.buffer_type, op.buffer_type.get_shape()) for op in loads}
-    made = copy(loop)
-    names.rename_nested(made, "copy")
-    for block in blocks_inside(made):
-        _copy_elements(block, targets)
-    erase_empty_loops(made)
-    assert loop.parent is not None
-    loop.parent.insert_ops_before([*targets.values(), made], loop)
-    for op in loads:
-        op.operands[0] = targets[op.memref].memref
-    for block in blocks_inside(loop):
-        list_buffers(block)
-
-
-def _copy_elements(block: BlockOp, targets: Mapping[SSAValue, memref.AllocOp]) -> None:
-    """Makes a block copy the elements that it loads from the keys of `targets`, and nothing else."""
-    loads = [op for op in ops_of(block.body, LoadOp) if op.memref in targets]
-    for op in reversed(list(block.body.block.ops)):
-        if op not in loads:
-            op.detach()
-            op.erase()
-    for op in loads:
-        block.body.block.add_op(StoreOp(op.result, targets[op.memref].memref, op.index))
-    list_buffers(block)
-    if not loads:
-        block.detach()
-        block.erase()
-
-
-def _store_rows(
-    rows: Rows, first: ValueMap, count: SSAValue, copied: Mapping[ForOp, Sequence[LoadOp]], names: Names
-) -> None:
-    """Makes loops over rows that store results run over the `count` rows from `first` on."""
+def _start_at(first: ValueMap, rows: Rows, count: int, own: AbstractSet[SSAValue]) -> None:
+    """Makes a tile with the buffers `own` compute `count` rows from `first` on, which are in the domain."""
     for block, row in rows.items():
-        _start_at(first, block, row)
-    for loop in {row.loop: None for row in rows.values()}:
-        _read_copies(loop, copied[loop], names)
-        loop.kind, loop.extent_attr, loop.no_unroll_attr = LoopKind.SERIAL, None, UnitAttr()
-        loop.operands = (count,)
+        variable, bindings = block.variables[row.position], block.bindings
+        for op in ops_of(block.body, LoadOp, StoreOp):
+            if op.memref in own:
+                op.index = simplified(op.index.substitute({variable: bindings[row.position]}))
+        binding = first.plus(ValueMap.identity([row.loop.index]))
+        block.bindings = join_maps([binding if k == row.position else bindings[k] for k, _ in enumerate(block.kinds)])
+        block.set_extents([DYNAMIC if k == row.position else each for k, each in enumerate(block.extents)])
+        row.loop.extent_attr = IntegerAttr.from_index_int_value(count)
 
 
-def _clamp_rows(rows: Rows, first: ValueMap, left: SSAValue) -> None:
-    """Makes rows begin at `first`. If fewer than the tile has are `left`, the others equal the last one."""
-    distances = {row.loop: _distance_to_last(row.loop, left) for row in rows.values()}
-    for block, row in rows.items():
-        is_used = bool(block.variables[row.position].uses)
-        _start_at(first.plus(ValueMap.identity(distances[row.loop].results)) if is_used else first, block, row)
-    for distance in distances.values():
-        erase_unused(distance)
-
-
-def _distance_to_last(loop: ForOp, left: SSAValue) -> arith.MinSIOp:
-    """The distance from a row of a tile back to the last of the `left` rows, or 0 for a row before it."""
-    ops: list[Operation] = []
-    after = compute(ValueMap.identity([left]).plus(ValueMap.identity([loop.index]), -1).plus(-1), ops)
-    ops.append(distance := arith.MinSIOp(after, compute(ValueMap.constant(0), ops)))
-    prepend(loop.body.block, ops)
-    return distance
-
-
-def _start_at(first: ValueMap, block: BlockOp, row: Row) -> None:
-    """Makes the rows of a block begin at `first`; they are in the domain."""
-    bindings = block.bindings
-    binding = first.plus(ValueMap.identity([row.loop.index]))
-    block.bindings = join_maps([binding if k == row.position else bindings[k] for k, _ in enumerate(block.kinds)])
-    block.set_extents([DYNAMIC if k == row.position else each for k, each in enumerate(block.extents)])
+def _copied(rows: Rows, ops: Sequence[Operation], copied: Sequence[Operation]) -> Rows:
+    """The rows of the blocks in `copied`, a copy of `ops`."""
+    loops = dict(zip(_loops(ops), _loops(copied), strict=True))
+    blocks = dict(zip(_blocks(ops), _blocks(copied), strict=True))
+    return {blocks[block]: Row(row.position, row.extent, loops[row.loop]) for block, row in rows.items()}
 
 
 def _are_apart(loop: ForOp, last: Sequence[Operation], rows: Rows) -> bool:
@@ -276,9 +181,31 @@ def _is_own_row(block: BlockOp, row: Row, op: Operation, own: AbstractSet[SSAVal
     return len(along) == 1 and index[along[0]] == row_index and op.buffer_type.get_shape()[along[0]] == row.loop.extent
 
 
+def _may_repeat(function: FuncOp, last: Sequence[Operation]) -> bool:
+    """Whether the blocks of a tile may run twice for a row: they do not read what the tile stores to memory.
+
+    Nor do two blocks store to the same buffer, as the start and the terms of a sum do.
+    """
+    own, blocks = _allocated_buffers(last), _blocks(last)
+    written = [buffer for block in blocks for buffer in block.writes if buffer not in own]
+    shared = function.attributes.get(IN_PLACE)
+    numbers = shared.get_values() if is_attribute(shared, DenseArrayBase[IntegerType]) else ()
+    results = {*written, *(function.body.block.args[number] for number in numbers)}
+    loaded = [op.memref for block in blocks for op in ops_of(block.body, LoadOp)]
+    return len(set(written)) == len(written) and results.isdisjoint(loaded)
+
+
 def _allocated_buffers(ops: Iterable[Operation]) -> set[SSAValue]:
     return {op.memref for each in ops for op in ops_of(each, memref.AllocOp)}
 
 
 def _blocks(ops: Iterable[Operation]) -> list[BlockOp]:
     return [block for op in ops for block in blocks_inside(op)]
+
+
+def _loops(ops: Sequence[Operation]) -> list[ForOp]:
+    return [loop for op in ops for loop in ops_of(op, ForOp)]
+
+
+def _region(ops: Sequence[Operation]) -> Region:
+    return Region(Block([*ops, scf.YieldOp()]))

@@ -25,26 +25,6 @@ def test_rows_of_a_product(threads: int) -> None:
         np.testing.assert_allclose(model(x)[0], np.maximum(x @ w.T, 0), rtol=1e-4, atol=1e-4)
 
 
-def test_rows_of_a_product_in_place() -> None:
-    """The sum of the product and `%s` overwrites `%s`, so no row may be computed twice."""
-    rng = np.random.default_rng(4)
-    w = rng.standard_normal((40, 24), np.float32)
-    text = f"""
-    func.func @main(%x: tensor<?x24xf32, #relay.dims<n>>, %y: tensor<?x40xf32, #relay.dims<n>>) -> !relay.incomplete {{
-      %w = relay.constant dense<"0x{w.tobytes().hex().upper()}"> : tensor<40x24xf32>
-      %s = relay.cumsum(%y) {{axis = 1}} : (tensor<?x40xf32, #relay.dims<n>>) -> !relay.incomplete
-      %d = relay.nn.dense(%x, %w) : (tensor<?x24xf32, #relay.dims<n>>, tensor<40x24xf32>) -> !relay.incomplete
-      %a = relay.add(%d, %s) : (!relay.incomplete, !relay.incomplete) -> !relay.incomplete
-      %c = relay.cumsum(%a) {{axis = 1}} : (!relay.incomplete) -> !relay.incomplete
-      func.return %c : !relay.incomplete
-    }}"""
-    model = xrelay.compile(xrelay.parse(text), threads=1, cache=False)
-    for n in range(30):
-        x, y = rng.standard_normal((n, 24), np.float32), rng.standard_normal((n, 40), np.float32)
-        expected = np.cumsum(x @ w.T + np.cumsum(y, axis=1), axis=1)
-        np.testing.assert_allclose(model(x, y)[0], expected, rtol=1e-3, atol=1e-3)
-
-
 def test_columns_of_a_padded_convolution() -> None:
     rng = np.random.default_rng(1)
     w = rng.standard_normal((32, 16, 3), np.float32)
