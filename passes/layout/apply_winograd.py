@@ -111,12 +111,17 @@ class ApplyWinograd(RewritePattern):
         """Rewrites `op` unless it is refused."""
         if not all(map(is_complete, (*op.operand_types, *op.result_types))):
             return
-        weight, refusal = _plain_weight(op), _refusal(op)
-        if refusal is None and weight is None:
-            refusal = "its weight is not constant"
-        tile = None if weight is None or refusal is not None else self._tile_size or _best_tile(op)
-        if weight is None or tile is None:
-            self._remarks.refused(op, refusal or "the direct convolution is faster")
+        refusal = _refusal(op)
+        if refusal is not None:
+            self._remarks.refused(op, refusal)
+            return
+        weight = _plain_weight(op)
+        if weight is None:
+            self._remarks.refused(op, "its weight is not constant")
+            return
+        tile = self._tile_size or _best_tile(op)
+        if tile is None:
+            self._remarks.refused(op, "the direct convolution is faster")
             return
         self._remarks.applied(op, f"tiles of {tile} x {tile} results")
         _replace(op, Emitter(rewriter, op), weight, tile)
