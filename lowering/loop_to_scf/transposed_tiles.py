@@ -68,7 +68,7 @@ class TransposedTile(NamedTuple):
 def tile_of(
     loop: ForOp, square: Square, values: Values, emitter: Emitter, target_of: Callable[[LoadOp], AccessTarget]
 ) -> TransposedTile | None:
-    """Returns the transposed loads of a square, or None if there are none."""
+    """Returns the transposed loads of a square; None for a square without such loads."""
     count, inner = loop.extent or 0, square.inner
     lanes, row = LaneContext.of(count), Block(arg_types=[IndexType()]).args[0]
     for index, placeholder in ((loop.index, row), (inner.index, lanes.index)):
