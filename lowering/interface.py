@@ -37,8 +37,8 @@ An output whose type has a dimension that is not in `xrelay.dims` is no argument
 are known only during the run. Sequences, optionals and closures (`type = !relay.sequence<tensor<?xf32>>`) are returned
 too. The other outputs are arguments, in order.
 
-With `xrelay.polls`, a run can be cancelled, in loops or between kernels. With `xrelay.straight` in addition, `@main` is
-a straight sequence of kernel calls, so runs with the same sizes take about the same time.
+With `xrelay.polls`, a run can be cancelled, in loops or between kernels. With `xrelay.straight` in addition, the
+module consists of kernel calls and counted loops, so runs with the same sizes take about the same time.
 """
 
 from __future__ import annotations

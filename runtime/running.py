@@ -2,7 +2,7 @@
 
 Native code polls the context of its call in each iteration of a loop between kernels, and before each kernel if there
 are more than a few. Only models with such loops or so many kernels poll, which costs a few microseconds per run. If a
-model is a sequence of kernels without loops, and a run took less than `MIN_CANCELLABLE_SECONDS`, later runs of the same
+model consists of kernels and counted loops, and a run took less than `MIN_CANCELLABLE_SECONDS`, later runs of the same
 sizes do not poll, unless they have a time limit.
 
 While the main thread is in native code, Python does not run signal handlers, but it immediately writes the number of

@@ -175,8 +175,8 @@ POLLS: Final = "xrelay.polls"
 """Marks a module that polls, in loops or between kernels, whether to continue the run; `convert-loop-to-scf` sets
 it."""
 STRAIGHT: Final = "xrelay.straight"
-"""Marks such a module whose `@main` is a sequence of kernel calls, so that sizes determine the approximate run time;
-`convert-loop-to-scf` sets it."""
+"""Marks such a module that consists of kernel calls and counted loops, so that sizes determine the approximate run
+time; `convert-loop-to-scf` sets it."""
 CHECKS: Final = "xrelay.checks"
 """Text, requirement and sources of the assertions of `@main`, by their numbers in a status; `convert-func-to-llvm` sets
 it."""

@@ -53,6 +53,7 @@ from xrelay.lowering.host.loop_state import (
     row_names,
     with_capacity,
 )
+from xrelay.lowering.host.scalars import known_element
 from xrelay.lowering.host.signature import is_container, memref_of
 
 Move = tuple[SSAValue, SSAValue]
@@ -66,7 +67,7 @@ def lower_loop(op: LoopOp, code: HostCode) -> None:
     plan = LoopPlan.of(op)
     assigned = [index for index in plan.fixed if destination(op, index, code) is not None]
     results = {index: field_buffer(op, index, plan.types[index], code) for index in plan.fixed}
-    limit = None if op.trip_count is None else code.to_index(code.load(code.buffers[op.trip_count]))
+    limit = None if op.trip_count is None else _iterations(op.trip_count, code)
     doubled = DoubleBuffers.of(op, results, limit, code)
     first = {**results, **doubled.initial(code)}
     for number, (value, argument) in enumerate(zip(op.initial, op.carried, strict=True)):
@@ -84,6 +85,14 @@ def lower_loop(op: LoopOp, code: HostCode) -> None:
     for index, buffer in doubled.final(plan.state(new.results).number, assigned, code).items():
         buffers[index] = buffer
     record_fields(op, buffers, code)
+
+
+def _iterations(trip_count: SSAValue, code: HostCode) -> SSAValue:
+    """Returns a trip count as an index, which is a constant or computed from extents if that is possible."""
+    known = known_element(trip_count, 0, code)
+    if isinstance(known, int):
+        return code.constant(known)
+    return code.to_index(code.load(code.buffers[trip_count]) if known is None else known)
 
 
 def _initial_state(plan: LoopPlan, code: HostCode) -> LoopState:

@@ -304,13 +304,19 @@ def _reads(op: AnyCall, number: int, code: HostCode) -> bool:
     return kernel is None or kernel.is_declaration or kernel.body.block.args[number].first_use is not None
 
 
-def _element(value: SSAValue, place: int, ops: Block, code: HostCode) -> Number:
-    """Returns an element of an argument; adds a load to `ops` if the element is not known."""
+def known_element(value: SSAValue, place: int, code: HostCode) -> Number | None:
+    """Returns an element of a constant or of a value that scalar code computed; None if it is only in memory."""
     if value in code.numbers:
         return code.numbers[value][place]
     known = elements_of_constant(value.owner) if isinstance(value.owner, ConstantOp) else None
-    if known is not None and isinstance(number := known[place], int):
-        return number
+    return number if known is not None and isinstance(number := known[place], int) else None
+
+
+def _element(value: SSAValue, place: int, ops: Block, code: HostCode) -> Number:
+    """Returns an element of an argument; adds a load to `ops` if the element is not known."""
+    known = known_element(value, place, code)
+    if known is not None:
+        return known
     buffer = code.buffers[value]
     indices = [arith.ConstantOp.from_int_and_width(at, IndexType()) for at in _indices(buffer, place)]
     load = memref.LoadOp.get(buffer, indices)

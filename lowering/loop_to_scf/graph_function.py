@@ -18,8 +18,9 @@ from typing import Final
 
 from xdsl.dialects import arith, cf, func, memref, scf
 from xdsl.dialects.builtin import ModuleOp, UnitAttr, UnrealizedConversionCastOp, i1
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
+from xdsl.traits import is_side_effect_free
 
 from xrelay.dialects.shared.attribute_names import GRAPH_FUNCTION, LOOP_KERNEL, POLLS, STRAIGHT
 from xrelay.dialects.shared.levels import level_of
@@ -89,23 +90,61 @@ def poll_recursions(module: ModuleOp) -> None:
 
 
 def poll_between_kernels(module: ModuleOp) -> None:
-    """Adds a poll before each kernel call if there are more than `FEW_KERNELS`; marks modules without control flow."""
+    """Adds a poll before each kernel call if there are more than `FEW_KERNELS`.
+
+    Marks modules that poll, and whose sizes determine which kernels run how often.
+    """
     functions = [op for op in module.ops if isinstance(op, func.FuncOp)]
     kernels = {op.sym_name.data for op in functions if LOOP_KERNEL in op.attributes}
     around = [op for op in functions if op.body.blocks and LOOP_KERNEL not in op.attributes]
     calls = [call for each in around for call in ops_of(each, func.CallOp) if call.callee.string_value() in kernels]
+    has_loops = any(True for each in around for _ in ops_of(each, scf.WhileOp))
+    if (has_loops or len(calls) > FEW_KERNELS) and all(_is_straight(each, {*kernels, POLL}) for each in around):
+        module.attributes[STRAIGHT] = UnitAttr()
     if len(calls) > FEW_KERNELS:
-        if all(_is_straight(each, kernels) for each in around):
-            module.attributes[STRAIGHT] = UnitAttr()
         for call in calls:
             _poll(InsertPoint.before(call))
 
 
-def _is_straight(function: func.FuncOp, kernels: Collection[str]) -> bool:
-    """Whether a function is a straight sequence of kernel calls on memory that it does not allocate."""
-    if GRAPH_FUNCTION in function.attributes or any(op.regions for op in function.body.block.ops):
+def _is_straight(function: func.FuncOp, callees: Collection[str]) -> bool:
+    """Whether a function consists of calls of `callees` and counted loops, on memory that it does not allocate."""
+    if GRAPH_FUNCTION in function.attributes:
         return False
-    return all(call.callee.string_value() in kernels for call in ops_of(function, func.CallOp))
+    nested = [op for op in all_ops(function) if op.regions and op is not function]
+    return all(isinstance(op, scf.WhileOp) and _is_counted(op) for op in nested) and all(
+        call.callee.string_value() in callees for call in ops_of(function, func.CallOp)
+    )
+
+
+def _is_counted(loop: scf.WhileOp) -> bool:
+    """Whether the condition of a loop depends only on constants and sizes, not on elements of buffers."""
+    condition = loop.before_region.block.last_op
+    assert isinstance(condition, scf.ConditionOp), "the terminator of this region"
+    pending, seen = [condition.condition], set[SSAValue]()
+    while pending:
+        value = pending.pop()
+        if value in seen:
+            continue
+        seen.add(value)
+        if isinstance(value, BlockArgument):
+            pending += _sources(value)
+        elif isinstance(value.owner, Operation) and not value.owner.regions and is_side_effect_free(value.owner):
+            pending += value.owner.operands
+        else:
+            return False
+    return True
+
+
+def _sources(argument: BlockArgument) -> list[SSAValue]:
+    """Returns the values that an argument of a loop's region takes; none for an argument of a function."""
+    loop = argument.block.parent_op()
+    if not isinstance(loop, scf.WhileOp):
+        return []
+    condition, end = (region.block.last_op for region in (loop.before_region, loop.after_region))
+    assert isinstance(condition, scf.ConditionOp) and end is not None, "the terminators of a loop"
+    if argument.block is loop.after_region.block:
+        return [condition.operands[1 + argument.index]]
+    return [loop.arguments[argument.index], end.operands[argument.index]]
 
 
 def _poll(place: InsertPoint) -> None:

@@ -167,10 +167,12 @@ func.func @never(%i: tensor<i64>, %x: tensor<?xf32, #relay.dims<n>>, %s: tensor<
   func.return %l : tensor<f32>
 }
 
-// A requirement of a loop that surely has iterations is asserted before the loop.
+// A requirement of a loop that surely has iterations is asserted before the loop. A constant trip count is not loaded.
 // CHECK-LABEL: func.func @twice
 // CHECK:         cf.assert %{{.*}}, "shape mismatch: n - 3 >= 0"
+// CHECK:         %[[TWO:.*]] = arith.constant 2 : index
 // CHECK:         scf.while
+// CHECK-NEXT:      arith.cmpi slt, %{{.*}}, %[[TWO]] : index
 func.func @twice(%x: tensor<?xf32, #relay.dims<n>>, %s: tensor<f32>) -> tensor<f32> {
   %i = relay.constant dense<2> : tensor<i64>
   %r = relay.loop(%k, %c = %s : tensor<f32>) to %i : tensor<i64> -> tuple<tensor<f32>> {

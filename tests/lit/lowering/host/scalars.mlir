@@ -153,3 +153,43 @@ func.func private @more(%s: tensor<2xi64>) -> tensor<2xi64> attributes {relay.pr
   }
   func.return %r : tensor<2xi64>
 }
+
+// -----
+
+!n = tensor<?xf32, #relay.dims<n>>
+!x = tensor<4xf32>
+
+// A trip count that scalar code computes is not loaded.
+// CHECK-LABEL: func.func @count(%n_source: memref<?xf32>
+// CHECK:         %[[LONG:.*]] = arith.index_cast %n : index to i64
+// CHECK:         %[[TIMES:.*]] = arith.index_cast %[[LONG]] : i64 to index
+// CHECK:         scf.while
+// CHECK-NEXT:      arith.cmpi slt, %{{.*}}, %[[TIMES]] : index
+func.func @count(%n_source: !n, %x: !x) -> !x {
+  %i = func.call @size(%n_source) : (!n) -> tensor<i64>
+  %r = relay.loop(%k, %c = %x : !x) to %i : tensor<i64> -> tuple<!x> {
+    %m = func.call @negate(%c) : (!x) -> !x
+    %t = relay.tuple(%m) : (!x) -> tuple<!x>
+    relay.yield %t : tuple<!x>
+  }
+  %l = relay.tuple_get_item(%r) {index = 0} : (tuple<!x>) -> !x
+  func.return %l : !x
+}
+
+func.func private @size(%x: !n) -> tensor<i64> attributes {relay.primitive} {
+  %r = topi.compute "size" [] : tensor<i64> {
+    %0 = topi.index [n]
+    %1 = arith.index_cast %0 : index to i64
+    topi.yield %1 : i64
+  }
+  func.return %r : tensor<i64>
+}
+
+func.func private @negate(%x: !x) -> !x attributes {relay.primitive} {
+  %r = topi.compute "negate" [%i : 4] : !x {
+    %0 = topi.read %x[%i] : !x
+    %1 = arith.negf %0 : f32
+    topi.yield %1 : f32
+  }
+  func.return %r : !x
+}
