@@ -141,9 +141,10 @@ def _sources(argument: BlockArgument) -> list[SSAValue]:
     if not isinstance(loop, scf.WhileOp):
         return []
     condition, end = (region.block.last_op for region in (loop.before_region, loop.after_region))
-    assert isinstance(condition, scf.ConditionOp) and end is not None, "the terminators of a loop"
+    assert condition is not None, "a region of a loop has a terminator"
     if argument.block is loop.after_region.block:
         return [condition.operands[1 + argument.index]]
+    assert end is not None, "a region of a loop has a terminator"
     return [loop.arguments[argument.index], end.operands[argument.index]]
 
 
