@@ -19,10 +19,12 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import BlockArgument
 from xdsl.rewriter import Rewriter
 
+from xrelay.dialects.loop import ForOp, LoopKind
 from xrelay.dialects.loop.extents import index_arguments
 from xrelay.dialects.loop.signature import dim_arguments
 from xrelay.dialects.shared.attribute_names import EXTENTS, LOOP_KERNEL, NOALIAS, NUM_SCRATCH, TAKES_SCRATCH
 from xrelay.dialects.shared.is_attribute import is_attribute
+from xrelay.dialects.shared.op_lists import ops_of
 from xrelay.errors import PassError
 from xrelay.passes.infra.verify import walk_ops
 from xrelay.passes.loop.memory.buffer_size import element_bytes
@@ -47,10 +49,10 @@ class _Scratch:
 def hoist_scratch(
     main: func.FuncOp, functions: Mapping[str, func.FuncOp], calls: Mapping[str, list[func.CallOp]]
 ) -> None:
-    """Turns buffers allocated at the top of a kernel that only `main` calls into arguments that `main` allocates.
+    """Turns buffers of a kernel that only `main` calls into arguments that `main` allocates.
 
-    Their dynamic extents must be arguments of the kernel, and the kernel must not transfer their ownership. Afterwards
-    `calls` contains the new calls.
+    A buffer of dynamic size must be allocated at the top of the kernel, and its extents must be arguments of the
+    kernel. The kernel must not transfer the ownership of a buffer. Afterwards `calls` contains the new calls.
     """
     own = set(walk_ops(main))
     for name, sites in calls.items():
@@ -86,10 +88,10 @@ def pass_declared_scratch(kernel: func.FuncOp, sites: Sequence[func.CallOp]) -> 
 
 
 def _take_scratch(kernel: func.FuncOp) -> _Scratch | None:
-    """Turns the allocations at the top of a kernel into arguments; `None` if the kernel has no such allocations."""
+    """Turns the hoistable allocations of a kernel into arguments; `None` if the kernel has no such allocations."""
     given = lifetimes_in(kernel.body.block).given if LOOP_KERNEL not in kernel.attributes else set[Buffer]()
-    allocs = [op for op in kernel.body.block.ops if isinstance(op, memref.AllocOp) and op.memref not in given]
-    scratch = [op for op in allocs if _is_hoistable(op)]
+    allocs = [op for op in ops_of(kernel.body, memref.AllocOp) if op.memref not in given]
+    scratch = [op for op in allocs if _is_hoistable(op, kernel)]
     if not scratch:
         return None
     types = [op.memref.type for op in scratch]
@@ -120,9 +122,15 @@ def _declared_scratch(kernel: func.FuncOp) -> _Scratch:
     return _Scratch(place, types, [None] * len(types), extents)
 
 
-def _is_hoistable(op: memref.AllocOp) -> bool:
-    return element_bytes(op.memref.type) is not None and all(
-        isinstance(size, BlockArgument) and size.owner is op.parent for size in op.dynamic_sizes
+def _is_hoistable(op: memref.AllocOp, kernel: func.FuncOp) -> bool:
+    """Whether the caller may allocate a buffer: at the top of the kernel, or of static size in loops of one thread."""
+    around = op.parent_op()
+    while isinstance(around, ForOp) and around.kind is not LoopKind.PARALLEL and not op.dynamic_sizes:
+        around = around.parent_op()
+    return (
+        around is kernel
+        and element_bytes(op.memref.type) is not None
+        and all(isinstance(size, BlockArgument) and size.owner is kernel.body.block for size in op.dynamic_sizes)
     )
 
 

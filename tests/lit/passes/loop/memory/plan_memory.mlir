@@ -89,6 +89,33 @@ func.func @main(%x: memref<8xf32>, %n: index) -> memref<8xf32> {
 
 // -----
 
+// So are the allocations in loops of one thread; each thread of a parallel loop has its own buffer.
+// CHECK-LABEL: func.func private @tiles
+// CHECK-SAME:    %x: memref<8xf32> {llvm.noalias}, %s: memref<8xf32> {llvm.noalias}) attributes {loop.kernel, loop.num_scratch = 1 : i64
+// CHECK-NOT:     memref.alloc
+// CHECK:         loop.for "i" {{.*}} parallel
+// CHECK-NEXT:      loop.for "j"
+// CHECK-NEXT:        %t = memref.alloc() : memref<8xf32>
+func.func private @tiles(%x: memref<8xf32>) attributes {loop.kernel} {
+  loop.for "k" %k to 4 {
+    %s = memref.alloc() : memref<8xf32>
+    "memref.copy"(%x, %s) : (memref<8xf32>, memref<8xf32>) -> ()
+  }
+  loop.for "i" %i to 4 parallel {
+    loop.for "j" %j to 4 {
+      %t = memref.alloc() : memref<8xf32>
+      "memref.copy"(%x, %t) : (memref<8xf32>, memref<8xf32>) -> ()
+    }
+  }
+  func.return
+}
+func.func @main(%x: memref<8xf32>) {
+  func.call @tiles(%x) : (memref<8xf32>) -> ()
+  func.return
+}
+
+// -----
+
 // Branches share memory; a buffer that a loop reads and that is made before it stays allocated until the loop ends.
 // CHECK-LABEL: func.func private @in_regions(
 // CHECK-SAME:    %x: memref<8xf32> {llvm.noalias}, %r: memref<8xf32> {llvm.noalias})
