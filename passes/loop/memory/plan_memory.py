@@ -6,9 +6,9 @@ allocated. Buffers with disjoint lifetimes share memory. All operands of an op a
 call overlap only if they are the same buffer, for example after `loop-compute-in-place`. So an argument of a kernel is
 marked `llvm.noalias` if no call passes the same buffer for another argument.
 
-Buffers that a kernel allocates at the top of its body, and buffers of static size in loops that are not parallel, become
-trailing arguments of the kernel (counted by `loop.num_scratch`), which `@main` provides from the arena, so that a
-running model allocates no memory. They precede the extents among the kernel's arguments.
+Buffers that a kernel allocates at the top of its body, and buffers of static size in loops that are not parallel,
+become trailing arguments of the kernel (counted by `loop.num_scratch`), which `@main` provides from the arena, so that
+a running model allocates no memory. They precede the extents among the kernel's arguments.
 
 If `@main` binds names, the function `@main_plan` computes its memory needs from the sizes of the names:
 
