@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
+import warnings
 from argparse import ArgumentParser
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
@@ -42,6 +43,18 @@ def standard_output() -> Generator[None]:
             raise
         discard_standard_output()
         raise XRelayError(f"cannot write to standard output: {error.strerror}") from error
+
+
+@contextmanager
+def plain_warnings() -> Generator[None]:
+    """Prints Python's warnings as `warning: MESSAGE`, without the place in the compiler that issued them."""
+    with warnings.catch_warnings():
+        warnings.showwarning = _print_warning
+        yield
+
+
+def _print_warning(message: Warning | str, *_: object, **__: object) -> None:
+    sys.stderr.write(f"warning: {printable(str(message))}\n")
 
 
 def discard_standard_output() -> None:

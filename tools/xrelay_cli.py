@@ -16,7 +16,13 @@ from pathlib import Path
 from xrelay import __version__, environment
 from xrelay.errors import ParseError, VerificationError, XRelayError, one_line
 from xrelay.shortage import shortage_of
-from xrelay.tools.command_line import answer_in_one_line, discard_standard_output, excerpt, standard_output
+from xrelay.tools.command_line import (
+    answer_in_one_line,
+    discard_standard_output,
+    excerpt,
+    plain_warnings,
+    standard_output,
+)
 from xrelay.tools.commands import all_commands
 from xrelay.tools.commands.base import UsageError
 
@@ -40,7 +46,7 @@ def main(args: Sequence[str] | None = None) -> int:
     if unknown:
         found[parsed.command].error(f"unrecognized arguments: {' '.join(unknown)}")
     try:
-        with standard_output():
+        with standard_output(), plain_warnings():
             return commands[parsed.command].run(parsed)
     except BrokenPipeError:
         discard_standard_output()

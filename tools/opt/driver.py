@@ -31,7 +31,13 @@ from xrelay.passes.infra.verify import verification_errors
 from xrelay.passes.instruments.print_ir import DumpIR, PrintDiff, PrintIR
 from xrelay.passes.instruments.timing import PassTiming, TimeTree
 from xrelay.passes.instruments.verify import Verify
-from xrelay.tools.command_line import discard_standard_output, excerpt, read_standard_input, standard_output
+from xrelay.tools.command_line import (
+    discard_standard_output,
+    excerpt,
+    plain_warnings,
+    read_standard_input,
+    standard_output,
+)
 from xrelay.tools.opt.arguments import add_arguments
 from xrelay.tools.opt.catalogue import print_catalogue
 from xrelay.tools.opt.diagnostics import (
@@ -101,7 +107,8 @@ class XRelayOptMain(xDSLOptMain):
     def execute(self) -> int:
         """Runs the command line; returns the exit code."""
         try:
-            return self._execute()
+            with plain_warnings():
+                return self._execute()
         except KeyboardInterrupt:
             sys.stderr.write("xrelay-opt: interrupted\n")
             return INTERRUPTED
