@@ -44,6 +44,7 @@ from xrelay.dialects.shared.attribute_names import (
 )
 from xrelay.dialects.shared.is_attribute import is_attribute
 from xrelay.dialects.shared.op_lists import all_ops, ops_of
+from xrelay.dialects.shared.op_making import copy
 from xrelay.passes.loop.memory.hoist_scratch import pass_declared_scratch
 from xrelay.passes.loop.memory.noalias import mark_noalias
 from xrelay.passes.loop.nest_queries import kernels_of
@@ -72,8 +73,13 @@ class KernelUnit:
     @property
     def sources(self) -> tuple[str, ...]:
         """Returns the names of the model's nodes that the kernel computes."""
-        sources = self.declaration.attributes.get(SOURCES)
-        return tuple(each.data for each in sources) if is_attribute(sources, ArrayAttr[StringAttr]) else ()
+        return sources_of(self.declaration)
+
+
+def sources_of(kernel: func.FuncOp) -> tuple[str, ...]:
+    """Returns the names of the model's nodes that a kernel computes."""
+    sources = kernel.attributes.get(SOURCES)
+    return tuple(each.data for each in sources) if is_attribute(sources, ArrayAttr[StringAttr]) else ()
 
 
 def take_units(module: ModuleOp, *, with_extents: bool) -> list[KernelUnit]:
@@ -104,6 +110,19 @@ def take_units(module: ModuleOp, *, with_extents: bool) -> list[KernelUnit]:
             kernel.attributes[TAKES_SCRATCH] = UnitAttr()
         units.append(_take(kernel, versions.get(kernel.sym_name.data, ()), sites))
     return units
+
+
+def isolated_kernel(kernel: func.FuncOp) -> ModuleOp:
+    """Returns a copy of a kernel in a module of its own, as `@kernel`, without the names of its model.
+
+    Equal kernels of all models have the same text. The guarantees of a unit about callers are absent.
+    """
+    own = copy(kernel)
+    for attribute in _NOT_OF_ITS_CODE:
+        own.attributes.pop(attribute, None)
+    own.sym_name = StringAttr(KERNEL)
+    _forget_names(own)
+    return ModuleOp([own])
 
 
 def declare_lowered(unit: KernelUnit, kernel: func.FuncOp | None, *, may_fail: bool) -> None:

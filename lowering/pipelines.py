@@ -97,6 +97,9 @@ STEPS = (
 FUSE: Final = ("relay-fuse-ops", "relay-recompute-groups")
 """The passes that decide which ops share a kernel."""
 
+ASSIGN: Final = ("loop-assign-schedules",)
+"""The passes that assign schedules."""
+
 LLVM_PIPELINE = llvm_pipeline()
 """The passes for an unknown CPU."""
 
@@ -124,6 +127,7 @@ def compile_stages(
     scalef: bool = False,
     entry: str = MAIN,
     decide: Decide | None = None,
+    records: str = "",
 ) -> list[Stage]:
     """Returns the stages of a compilation.
 
@@ -133,13 +137,15 @@ def compile_stages(
     products of bytes, with the width in bits of its longest vectors. `scalef` is whether the target multiplies vectors
     of 512 bits by powers of two. `entry` is the entry of the program that the later
     stages process: `main`, or a function that `relay.callers` lists. `decide` enables or disables passes of the
-    optimiser regardless of their level; without `relay-fuse-ops` every op is a kernel of its own. Raises `InputError`
-    if `opt_level` is not between 0 and 3.
+    optimiser regardless of their level; without `relay-fuse-ops` every op is a kernel of its own. `records` is the path
+    of a file of tuning records; it may be empty. Raises `InputError` if `opt_level` is not between 0 and 3.
     """
     if not 0 <= opt_level <= MAX_OPT_LEVEL:
         raise InputError(f"opt_level must be between 0 and {MAX_OPT_LEVEL}, found {opt_level}")
     fuse_level = 0 if decide is not None and decide("relay-fuse-ops") is False else opt_level
-    assign = f'loop-assign-schedules{{target="{schedule_target}"}}' if schedule_target else "loop-assign-schedules"
+    assign = [f"loop-assign-schedules{_options(target=schedule_target)}"]
+    if records:
+        assign.insert(0, f"loop-assign-records{_options(file=records, target=schedule_target)}")
     fuse = (f"relay-fuse-ops{{fuse-opt-level={fuse_level}}}", *(("relay-recompute-groups",) if fuse_level > 1 else ()))
     llvm = llvm_pipeline(converts_f16=converts_f16, dot_products=dot_products, scalef=scalef)
     return [
@@ -148,23 +154,29 @@ def compile_stages(
     ]
 
 
+def _options(**options: str) -> str:
+    """Returns the text of a pass's options; those that are empty are left out."""
+    given = [f'{name}="{value}"' for name, value in options.items() if value]
+    return f"{{{' '.join(given)}}}" if given else ""
+
+
 def extension_points() -> list[str]:
     """Returns the names of the points at which passes of other packages may run, in pipeline order."""
     weaver = PipelineWeaver()
-    _woven(weaver, FUSE, "loop-assign-schedules")
+    _woven(weaver, FUSE, ASSIGN)
     return weaver.points
 
 
 def graph_rows() -> list[PipelineRow]:
     """Returns the rows of the graph pipeline up to fusion, including those of other packages."""
-    woven = dict(_woven(PipelineWeaver(), FUSE, "loop-assign-schedules"))
+    woven = dict(_woven(PipelineWeaver(), FUSE, ASSIGN))
     fused = woven[Phase.FUSED]
     outlining = next(number for number, row in enumerate(fused) if row.pass_name == "relay-outline-fused")
     return [*woven[Phase.TYPED], *woven[Phase.LIFTED], *woven[Phase.OPTIMIZED], *fused[:outlining]]
 
 
 def _woven(
-    weaver: PipelineWeaver, fuse: tuple[str, ...], assign: str, llvm: tuple[str, ...] = LLVM_PIPELINE
+    weaver: PipelineWeaver, fuse: Sequence[str], assign: Sequence[str], llvm: tuple[str, ...] = LLVM_PIPELINE
 ) -> list[tuple[Phase, list[PipelineRow]]]:
     """Returns the rows of each stage, in order."""
     to_loops = (
@@ -172,7 +184,7 @@ def _woven(
         "convert-topi-to-loop",
         "loop-elide-copies",
         "loop-compute-in-place",
-        assign,
+        *assign,
         "loop-merge-kernels",
     )
     lowerings: dict[Phase, tuple[str, ...]] = {

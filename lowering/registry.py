@@ -20,6 +20,7 @@ LOWERINGS: dict[str, str] = {
     "relay-merge-kernels": "xrelay.lowering.relay_to_topi.merge_kernels:RelayMergeKernelsPass",
     "convert-relay-to-topi": "xrelay.lowering.relay_to_topi.convert_relay_to_topi:ConvertRelayToTopiPass",
     "convert-topi-to-loop": "xrelay.lowering.topi_to_loop.convert_topi_to_loop:ConvertTopiToLoopPass",
+    "loop-assign-records": "xrelay.lowering.topi_to_loop.assign_records:LoopAssignRecordsPass",
     "loop-assign-schedules": "xrelay.lowering.topi_to_loop.assign_schedules:LoopAssignSchedulesPass",
     "convert-loop-to-scf": "xrelay.lowering.loop_to_scf.convert_loop_to_scf:ConvertLoopToScfPass",
     "scf-select-versions": "xrelay.lowering.loop_to_scf.scf_select_versions:ScfSelectVersionsPass",

@@ -10,12 +10,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from xdsl.dialects import func
-from xdsl.dialects.builtin import ArrayAttr, ModuleOp, StringAttr
+from xdsl.dialects.builtin import ModuleOp, StringAttr
 
 from xrelay.dialects.loop import ScheduleAttr
-from xrelay.dialects.shared.attribute_names import SCHEDULE, SCHEDULE_REASON, SOURCES
-from xrelay.dialects.shared.is_attribute import is_attribute
+from xrelay.dialects.shared.attribute_names import SCHEDULE, SCHEDULE_REASON
 from xrelay.errors import ScheduleError
+from xrelay.lowering.kernel_units import sources_of
 from xrelay.lowering.topi_to_loop.schedules.candidates import Candidate, Refusal, in_order
 from xrelay.lowering.topi_to_loop.schedules.choose_family import apply_candidate, proposals_for
 from xrelay.lowering.topi_to_loop.schedules.cost_model import Cost
@@ -69,8 +69,7 @@ def explain_schedules(module: ModuleOp, target: Target) -> list[ExplainedSchedul
 
 def explain_schedule(kernel: func.FuncOp, target: Target) -> ExplainedSchedule:
     """Explains the schedule of a kernel. Does not change the kernel."""
-    name, found = kernel.sym_name.data, kernel.attributes.get(SOURCES)
-    sources = tuple(each.data for each in found) if is_attribute(found, ArrayAttr[StringAttr]) else ()
+    name, sources = kernel.sym_name.data, sources_of(kernel)
     if isinstance(given := kernel.attributes.get(SCHEDULE), ScheduleAttr):
         reason = kernel.attributes.get(SCHEDULE_REASON)
         return ExplainedSchedule(name, sources, (), given, reason.data if isinstance(reason, StringAttr) else None)

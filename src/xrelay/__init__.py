@@ -5,8 +5,8 @@
 
 `compile` takes ONNX files, text and modules. `relay` builds graphs in Python; `build` and `GraphModule` compile and run
 them through Relay's API. `quantize` turns a float model into int8. `parse` reads text, `interpret` runs a program
-without compiling it, and `same` decides whether two programs, at any levels, compute the same results. Public names
-are imported on first use, so `import xrelay` is cheap.
+without compiling it, and `same` decides whether two programs, at any levels, compute the same results. `tune` measures
+schedules. Public names are imported on first use, so `import xrelay` is cheap.
 """
 
 from __future__ import annotations
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from xrelay.api.programs import interpret as interpret
     from xrelay.api.programs import parse as parse
     from xrelay.api.same import same as same
+    from xrelay.api.tuner import tune as tune
     from xrelay.frontend.onnx.importer import import_onnx as import_onnx
     from xrelay.nd import cpu as cpu
     from xrelay.relay.build_module import build as build
@@ -82,6 +83,7 @@ _PUBLIC: dict[str, str] = {
     "te": "xrelay",
     "topi": "xrelay",
     "transform": "xrelay",
+    "tune": "xrelay.api.tuner",
 }
 """Maps a public name to its module. A name whose module is `xrelay` is itself a submodule."""
 
@@ -118,6 +120,7 @@ __all__ = [
     "te",
     "topi",
     "transform",
+    "tune",
 ]
 
 

@@ -10,6 +10,7 @@ from xrelay.tools.commands.import_ import ImportCommand
 from xrelay.tools.commands.inspect import InspectCommand
 from xrelay.tools.commands.quantize import QuantizeCommand
 from xrelay.tools.commands.run import RunCommand
+from xrelay.tools.commands.tune import TuneCommand
 
 
 def all_commands() -> list[Command]:
@@ -20,6 +21,7 @@ def all_commands() -> list[Command]:
         CompileCommand(),
         RunCommand(),
         BenchCommand(),
+        TuneCommand(),
         InspectCommand(),
         ExplainCommand(),
     ]

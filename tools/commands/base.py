@@ -6,7 +6,7 @@ import inspect
 import re
 from abc import ABC, abstractmethod
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
@@ -84,6 +84,7 @@ def add_compile_options(parser: ArgumentParser) -> None:
     group.add_argument("-O", dest="opt_level", type=int, choices=range(4), default=3, help="optimisation level (3)")
     group.add_argument("--target", help="CPU to compile for, e.g. 'cpu -mcpu=znver4' (default: this machine)")
     group.add_argument("--dump-stages", type=Path, metavar="DIR", help="write the program after every stage into DIR")
+    add_records(group.add_argument)
     add_switches(
         group.add_argument,
         {
@@ -91,6 +92,13 @@ def add_compile_options(parser: ArgumentParser) -> None:
             "--exact": "allow no approximations, only other orders of sums",
             "--no-cache": "do not read or write the cache on disk",
         },
+    )
+
+
+def add_records(add_argument: Callable[..., object]) -> None:
+    """Declares `--records`."""
+    add_argument(
+        "--records", type=Path, metavar="FILE", help="tuning records of xrelay tune, for the fastest schedules"
     )
 
 
@@ -165,6 +173,7 @@ def compiled_model(args: Namespace, module: ModuleOp | None = None) -> CompiledM
             exact=args.exact,
             trust=args.trust,
             specialize=False,
+            records=args.records,
         )
 
 

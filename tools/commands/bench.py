@@ -100,7 +100,14 @@ def _compare(args: Namespace, model: CompiledModel, inputs: dict[str, object], c
     if len(arrays) < len(inputs):
         raise UsageError("--against supports array inputs only; this model has a sequence or optional input")
     workload = Workload(
-        str(args.model), tuple(inputs), dict(args.shapes), args.opt_level, args.target, args.integers, args.exact
+        str(args.model),
+        tuple(inputs),
+        dict(args.shapes),
+        args.opt_level,
+        args.target,
+        args.integers,
+        args.exact,
+        None if args.records is None else str(args.records),
     )
     engines, failed = ["xrelay", *args.against], False
     found: list[dict[str, object]] = []

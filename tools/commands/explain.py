@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from xrelay.errors import InputError, did_you_mean, printable
 from xrelay.tools.command_line import add_switches
-from xrelay.tools.commands.base import Command, UsageError, add_shapes, add_source
+from xrelay.tools.commands.base import Command, UsageError, add_records, add_shapes, add_source
 
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
@@ -34,6 +34,7 @@ class ExplainCommand(Command):
     `xrelay explain schedule MODEL` lists the candidates for the schedule of each kernel with their estimated costs, the
     schedules that are not possible with the reason, and the chosen one, marked with `*`. With --kernel NAME it explains
     one kernel, and prints its primitives; NAME is a kernel or a source location. --target selects another CPU.
+    With --records, a kernel with a tuning record has its schedule, and the measured times as the reason.
     """
 
     name: ClassVar[str] = "explain"
@@ -48,6 +49,7 @@ class ExplainCommand(Command):
         parser.add_argument("--op", metavar="NAME", help="explain this op only")
         parser.add_argument("--kernel", metavar="NAME", help="explain the schedule of this kernel only")
         parser.add_argument("--target", help="CPU to choose schedules for (default: this machine)")
+        add_records(parser.add_argument)
         parser.add_argument("--as-is", action="store_true", help="do not run the graph optimiser first")
         parser.add_argument(
             "-O", dest="opt_level", type=int, choices=range(4), default=3, help="optimisation level (3)"
@@ -69,8 +71,8 @@ class ExplainCommand(Command):
         """Optimises and fuses the model, and prints the explanation."""
         if args.dot and args.op is not None:
             raise UsageError("--dot draws whole functions", help="leave out --op, or use --json with it")
-        if args.subject != "schedule" and (args.kernel is not None or args.target is not None):
-            raise UsageError("--kernel and --target are for schedule", help="leave them out")
+        if args.subject != "schedule" and {args.kernel, args.target, args.records} != {None}:
+            raise UsageError("--kernel, --target and --records are for schedule", help="leave them out")
         if args.subject == "schedule":
             if args.op is not None or args.as_is or args.dot:
                 raise UsageError("--op, --as-is and --dot are for fusion", help="leave them out")
@@ -115,7 +117,10 @@ def _schedules(args: Namespace) -> Iterable[str]:
 
     target = Target.host() if args.target is None else Target.parse(args.target)
     module = load_source(args.model, shapes=dict(args.shapes))
-    stages = compile_stages(opt_level=args.opt_level, vector_lanes=target.lanes(), schedule_target=str(target))
+    records = "" if args.records is None else str(args.records)
+    stages = compile_stages(
+        opt_level=args.opt_level, vector_lanes=target.lanes(), schedule_target=str(target), records=records
+    )
     StageRunner(stages_before("loop-assign-schedules", remaining_stages(stages, module))).run(module)
     explained = select_kernels(explain_schedules(module, target), args.kernel)
     if args.json:

@@ -43,6 +43,8 @@ class Workload:
     target: str | None = None
     integers: bool = False
     exact: bool = False
+    records: str | None = None
+    """The path of a file of tuning records."""
 
     def save(self, folder: Path, inputs: Sequence[Array]) -> None:
         """Writes the workload and its inputs into `folder`, for `load`."""
@@ -71,6 +73,7 @@ def open_xrelay(workload: Workload, inputs: Mapping[str, Array], threads: int) -
         opt_level=workload.opt_level,
         integers=workload.integers,
         exact=workload.exact,
+        records=workload.records,
         specialize=False,
     )
     return lambda: [np.asarray(output) for output in model.run(inputs)]

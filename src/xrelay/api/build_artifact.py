@@ -190,13 +190,14 @@ def build_artifact(
     stream: bool = True,
     integers: bool = False,
     exact: bool = False,
+    records: Path | None = None,
 ) -> Built:
     """Returns the object code, tables and weights of a module and of the models that call its returned functions.
 
     The module is consumed. Unless stages are dumped or `stream` is false, each kernel goes through the stages after
-    LOOP in a module of its own.
+    LOOP in a module of its own. `records` is a file of tuning records.
     """
-    builder = _Builder(target, opt_level, cache=cache, stream=stream, integers=integers, exact=exact)
+    builder = _Builder(target, opt_level, cache=cache, stream=stream, integers=integers, exact=exact, records=records)
     refuse_function_inputs(module)
     _hide_all_but_main(module)
     runner = StageRunner(builder.stages(MAIN), dump=dump, progress=progress)
@@ -232,6 +233,7 @@ class _Builder:
     stream: bool
     integers: bool
     exact: bool
+    records: Path | None
 
     def stages(self, entry: str) -> list[Stage]:
         """Returns the stages for an entry of a program."""
@@ -243,6 +245,7 @@ class _Builder:
             dot_products=self.target.dot_products,
             scalef=self.target.scalef,
             entry=entry,
+            records="" if self.records is None else str(self.records),
             decide=partial(
                 decide,
                 asked=INTEGER_PASSES if self.integers else frozenset(),

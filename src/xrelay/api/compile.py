@@ -43,6 +43,7 @@ def compile(
     exact: bool = False,
     trust: bool = False,
     specialize: bool = True,
+    records: str | PathLike[str] | None = None,
 ) -> CompiledModel:
     """Compiles a model for the CPU.
 
@@ -63,6 +64,9 @@ def compile(
     ops run on integers, as in `relay-fake-quantization-to-integer`; results may differ from the float ones by one
     quantisation step. `exact` forbids approximations: results then differ from the interpreter's only by the order of
     sums, so convolutions do not use Winograd's algorithm.
+
+    `records` is a file of tuning records, see `tune`: kernels that it contains use the fastest schedule, the others
+    that of the cost model.
 
     A model with named dimensions that runs several times with the same sizes is compiled for these sizes in a process
     of low priority, unless `specialize` is false or there is no cache; see `CompiledModel.specialize`. Results may then
@@ -88,6 +92,7 @@ def compile(
         exact=checked_flag("exact", exact),
         cache=cache,
         trust=trust,
+        records=None if records is None else checked_path("the file of records", records).absolute(),
         context=context,
         digest=content_digest(source) if may_find else None,
         state=file_state(checked_path("the model", source)) if isinstance(source, str | PathLike) else "",

@@ -213,12 +213,13 @@ def model_key(
     integers: bool = False,
     exact: bool = False,
     sizes: Mapping[str, int] | None = None,
+    records: Path | None = None,
 ) -> str | None:
     """Returns the cache key of a compilation; `None` if it has none and must not be cached.
 
-    `digest` is the `content_digest` of the source, and `sizes` are sizes that replace dimensions of a module. There is
-    no key if the digest is unknown, if the program has registered code of its own, or if a plugin was edited since the
-    process began: the loaded code is then unknown.
+    `digest` is the `content_digest` of the source, `sizes` are sizes that replace dimensions of a module, and `records`
+    is a file of tuning records. There is no key if the digest is unknown, if the records cannot be read, if the program
+    has registered code of its own, or if a plugin was edited since the process began: the loaded code is then unknown.
     """
     stamp = code_stamp()
     if digest is None or not stamp.covers_all():
@@ -227,7 +228,16 @@ def model_key(
     flags = f"{' integers' if integers else ''}{' exact' if exact else ''}"
     options = f"O{opt_level}{flags} calls {call_limit()} {sorted(checked_shapes(shapes).items())}"
     at = "" if not sizes else f" at {sorted(sizes.items())}"
-    return content_key([stamp.text, machine, options + at, digest])
+    tuned = "" if records is None else _records_digest(records)
+    return None if tuned is None else content_key([stamp.text, machine, options + at + tuned, digest])
+
+
+def _records_digest(path: Path) -> str | None:
+    """Returns the digest of a file of tuning records; `None` if it cannot be read, which compiling reports."""
+    try:
+        return f" records {content_key([path.read_bytes()])}"
+    except OSError:
+        return None
 
 
 def content_digest(source: Source) -> str | None:

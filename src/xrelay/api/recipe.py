@@ -43,6 +43,8 @@ class Recipe:
     cache: bool = True
     """Whether the cache may be used."""
     trust: bool = False
+    records: Path | None = None
+    """The file of tuning records."""
     context: EnteredContext | None = None
     """The context that was entered, if it changes or observes the compilation; the cache of models is then not used."""
     digest: str | None = None
@@ -117,6 +119,7 @@ class Recipe:
                 name=self.name,
                 integers=self.integers,
                 exact=self.exact,
+                records=self.records,
             )
         entry = self._entry() if dump is None else None
         if entry is not None:
@@ -198,6 +201,7 @@ class Recipe:
             integers=self.integers,
             exact=self.exact,
             sizes=sizes,
+            records=self.records,
         )
         return None if key is None else _Entry(models, key)
 

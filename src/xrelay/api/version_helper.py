@@ -52,6 +52,7 @@ class VersionTask:
     shapes: Shapes
     integers: bool
     exact: bool
+    records: str | None
     sizes: dict[str, int]
     host: HostFacts
 
@@ -164,6 +165,7 @@ class VersionHelper:
                 recipe.shapes,
                 recipe.integers,
                 recipe.exact,
+                None if recipe.records is None else str(recipe.records),
                 dict(recipe.sizes),
                 host_facts(),
             )

@@ -9,6 +9,7 @@ import os
 import signal
 import sys
 import threading
+from pathlib import Path
 
 from xrelay.api.model_key import content_digest
 from xrelay.api.recipe import Recipe
@@ -34,6 +35,7 @@ def compile_version(task: VersionTask) -> None:
         exact=task.exact,
         digest=content_digest(task.path) if task.digest is None else task.digest,
         sizes=task.sizes,
+        records=None if task.records is None else Path(task.records),
     )
     recipe.build()
 

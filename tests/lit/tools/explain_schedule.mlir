@@ -36,7 +36,7 @@
 // GIVEN:        primitives
 // UNKNOWN:    error: no kernel is called 'softmax'; help: did you mean 'fused_nn_softmax'?
 // OP:         error: --op, --as-is and --dot are for fusion
-// FUSION:     error: --kernel and --target are for schedule
+// FUSION:     error: --kernel, --target and --records are for schedule
 func.func @main(%x: tensor<2x64x64xf32>, %w: tensor<2x3x64xf32>) -> tensor<2x64x3xf32> {
   %y = relay.nn.batch_matmul(%x, %w) : (tensor<2x64x64xf32>, tensor<2x3x64xf32>) -> tensor<2x64x3xf32>
   %z = relay.nn.softmax(%y) : (tensor<2x64x3xf32>) -> tensor<2x64x3xf32>
