@@ -112,8 +112,11 @@ def _factors(tile: int) -> list[list[float]]:
 def transform_weight(weight: Array, tile: int) -> Array:
     """Transforms a weight (O, I, 3, 3) for tiles of `tile` rows to (tile + 2, tile + 2, O, I), in f64."""
     matrix = _filter_matrix(tile)
-    wide = weight.astype(np.float64)
-    return np.einsum("pr,oirs,qs->pqoi", matrix, wide, matrix, optimize=True).astype(weight.dtype)
+    taps = weight.transpose(2, 3, 0, 1).astype(np.float64).reshape(TAPS**2, -1)
+    result = np.empty((len(matrix), len(matrix), taps.shape[1]), weight.dtype)
+    for row, points_of_row in zip(matrix, result, strict=True):
+        points_of_row[...] = np.kron(row, matrix) @ taps
+    return result.reshape(len(matrix), len(matrix), *weight.shape[:2])
 
 
 def _filter_matrix(tile: int) -> Array:
