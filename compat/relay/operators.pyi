@@ -1212,6 +1212,29 @@ class _Qnn:
         """Matrix products of two stacks: x (…, m, k) by y (…, n, k), whose matrices are transposed, gives (…, m, n) of i32."""
 
     @staticmethod
+    def block_dense(
+        data: ExprLike,
+        weight: ExprLike,
+        scales: ExprLike,
+        zero_points: ExprLike,
+        units: int | None = None,
+        weight_layout: str | None = "NC",
+        bits: int | None = 4,
+        block_size: int | None = 32,
+    ) -> Expr:
+        """Matrix product of the data (…, k) and the transposed weight of `qnn.block_dequantize`, in f32: (…, units)."""
+
+    @staticmethod
+    def block_dequantize(
+        data: ExprLike,
+        scales: ExprLike,
+        zero_points: ExprLike,
+        bits: int | None = 4,
+        block_size: int | None = 32,
+    ) -> Expr:
+        """`(number - zero point) * scale` in f32, for numbers that are packed along the last axis."""
+
+    @staticmethod
     def concatenate(
         data: ExprLike,
         input_scales: ExprLike,
