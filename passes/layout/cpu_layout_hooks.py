@@ -16,6 +16,7 @@ from xrelay.dialects.relay.layout.layout_permutation import LayoutPermutation
 from xrelay.dialects.relay.ops.nn.conv import Conv1DOp, Conv2DOp, Conv3DOp, ConvOp
 from xrelay.dialects.relay.ops.nn.dense import ContribDensePackOp, DenseOp
 from xrelay.dialects.relay.ops.nn.matmul import MatmulOp
+from xrelay.dialects.relay.ops.qnn.blocks import BlockDenseOp
 from xrelay.dialects.shared.types import element_type_of, shape_of
 from xrelay.index_algebra.dims import Dim
 from xrelay.passes.graph.op_kinds import is_constant
@@ -153,6 +154,25 @@ def pack_matmul(op: MatmulOp, available: Sequence[Layout | None], lanes: int) ->
     if flip_a:
         return LayoutRefusal("tensor_a is transposed")
     return _packed(op, "NC" if flip_b else "CN", shape_of(op.tensor_b.type)[0 if flip_b else 1], lanes)
+
+
+@alters_layout(BlockDenseOp, target="cpu")
+def pack_block_dense(
+    op: BlockDenseOp, available: Sequence[Layout | None], lanes: int
+) -> LayoutDecision | LayoutRefusal | None:
+    """Packs words, scales and zero points of a block-quantised weight as the weight of a dense layer."""
+    if op.weight_layout.data != "NC":
+        return LayoutRefusal(f"its weight is in {op.weight_layout.data} already")
+    units = shape_of(op.weight.type)[0]
+    if not all(map(_is_weight, op.operands[1:])) or not isinstance(units, int):
+        return LayoutRefusal(COMPUTED)
+    block = lanes if units > lanes else vector_block(units, lanes)
+    if block is None or block == 1:
+        return LayoutRefusal(f"vectors of {lanes} do not divide the {units} units")
+    layout = Layout.parse(f"NC{block}n")
+    properties = {**op.properties, "weight_layout": string_attribute(str(layout)), "units": int_attribute(units)}
+    operands = [layout if shape_of(each.type) else None for each in op.operands[1:]]
+    return LayoutDecision((None, *operands), None, properties, pads=True)
 
 
 def _packed(op: DenseOp | MatmulOp, axes: str, units: Dim, lanes: int) -> LayoutDecision | LayoutRefusal:
