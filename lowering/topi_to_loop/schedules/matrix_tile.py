@@ -25,6 +25,14 @@ from xrelay.lowering.topi_to_loop.schedules.kernel_view import (
     loops_of_kind,
     points,
 )
+from xrelay.lowering.topi_to_loop.schedules.packed_numbers import (
+    DEPTH,
+    numbers_in_word,
+    split_words,
+    unpack_in_registers,
+    unpack_panel,
+    unpacking_block,
+)
 from xrelay.lowering.topi_to_loop.schedules.reduction import consumer_at_points, share_terms
 from xrelay.lowering.topi_to_loop.schedules.register_tile import around_tile, schedule_sums, unroll_tile
 from xrelay.lowering.topi_to_loop.schedules.schedule_draft import ScheduleDraft
@@ -136,17 +144,44 @@ def _tile(
         raise ScheduleError(f"{name} is a single element", help="choose another schedule")
     if len(outside) + len(inside) > 1:
         draft.do(Reorder((*outside, *inside)))
+    unpack = unpacking_block(draft, product)
     draft.do(ComputeAt(name, outside[-1]))
-    schedule_sums(draft, name, reduction, *_sums_tile(draft, own, lanes), product.loop(Role.TERM))
+    numbers = _schedule_terms(draft, product, own, lanes, reduction, unpack)
     unroll_tile(draft, consumer.block_name, inside, lane)
     if panel is not None:
         _make_panel(draft, panel, outside[:around_panel])
+    if unpack is not None and numbers is not None and not row_tiles and not inner_stacks:
+        unpack_in_registers(draft, unpack.block_name, numbers)
+    elif unpack is not None:
+        unpack_panel(draft, unpack.block_name, outside[:around_panel])
     parallelize_outer(draft, outside, work)
     draft.mark_done(name, consumer.block_name)
     draft.record_reason(
         f"{tile.columns} rows x {tile.blocks} vectors of {lanes} columns = {tile.columns * tile.blocks} accumulators "
         f"of {draft.target.vector_registers} registers, expected at {tile.efficiency:.0%} of the peak"
     )
+
+
+def _schedule_terms(
+    draft: ScheduleDraft,
+    product: ProductView,
+    own: _Names,
+    lanes: int,
+    reduction: Sequence[str],
+    unpack: BlockOp | None,
+) -> str | None:
+    """Schedules the sums of a tile; unrolls the numbers of a word of a packed weight, and returns their loop if any.
+
+    `unpack` is the block that unpacks the weight, unless the product does.
+    """
+    block, depth = draft.block(product.name), product.positions[Role.DEPTH]
+    source, position = (block, depth) if unpack is None else (draft.block(unpack.block_name), DEPTH)
+    tile, lane = _sums_tile(draft, own, lanes)
+    words, numbers = list(reduction), list[str]()
+    if len(reduction) == 1:
+        words, numbers = split_words(draft, reduction[0], numbers_in_word(source, source.variables[position]))
+    schedule_sums(draft, product.name, words, [*numbers, *tile], lane, product.loop(Role.TERM))
+    return numbers[0] if numbers else None
 
 
 def _make_panel(draft: ScheduleDraft, panel: str, around: Sequence[str]) -> None:

@@ -1,0 +1,44 @@
+// RUN: xrelay-opt %s -p 'convert-relay-to-topi,topi-expand-named,topi-inline-injective,convert-topi-to-loop,loop-assign-schedules{target="cpu -mcpu=znver4 -num-threads=1"}' | filecheck %s
+// RUN: xrelay-opt %s -p 'convert-relay-to-topi,topi-expand-named,topi-inline-injective,convert-topi-to-loop,loop-assign-schedules{target="cpu -mcpu=znver4 -num-threads=1"},loop-apply-schedules' | filecheck %s --check-prefix APPLIED
+
+// One row: the product unpacks the numbers itself, and each of the 8 numbers of a word has a constant shift.
+// CHECK-LABEL: func.func private @row
+// CHECK-SAME: split("k", 8, names = ["k_word", "k_number"]), reorder("k_word", "k_number",
+// CHECK-SAME: unroll("k_number")
+// CHECK-SAME: disable_unroll("k_word")
+// APPLIED-LABEL: func.func private @row
+// APPLIED-NOT: memref<64x
+func.func private @row(%x: tensor<1x128xf32>, %w: tensor<4x16x16xi32>, %s: tensor<4x4x16xf32>, %z: tensor<i32>) -> tensor<1x64xf32>
+    attributes {relay.primitive} {
+  %y = relay.qnn.block_dense(%x, %w, %s, %z) {weight_layout = "NC16n"}
+      : (tensor<1x128xf32>, tensor<4x16x16xi32>, tensor<4x4x16xf32>, tensor<i32>) -> tensor<1x64xf32>
+  func.return %y : tensor<1x64xf32>
+}
+
+// A tile of all rows: a vector of each column of the tile is unpacked in registers. 2 bits are 16 numbers in a word.
+// CHECK-LABEL: func.func private @tile
+// CHECK-SAME: split("matmul_k", 16
+// CHECK-SAME: compute_at("unpack", "matmul_k_number")
+// CHECK-SAME: the weight is unpacked in registers
+// APPLIED-LABEL: func.func private @tile
+// APPLIED: memref.alloc() : memref<{{.*}}16xf32, "local">
+func.func private @tile(%x: tensor<5x128xf32>, %w: tensor<4x8x16xi32>, %s: tensor<4x4x16xf32>, %z: tensor<4x1x16xi32>) -> tensor<5x64xf32>
+    attributes {relay.primitive} {
+  %y = relay.qnn.block_dense(%x, %w, %s, %z) {weight_layout = "NC16n", bits = 2}
+      : (tensor<5x128xf32>, tensor<4x8x16xi32>, tensor<4x4x16xf32>, tensor<4x1x16xi32>) -> tensor<5x64xf32>
+  func.return %y : tensor<5x64xf32>
+}
+
+// Many rows: the columns of a tile are unpacked once, into a panel.
+// CHECK-LABEL: func.func private @panel
+// CHECK-SAME: split("unpack_i1", 8
+// CHECK-SAME: unroll("unpack_i1_number")
+// CHECK-SAME: the columns of a tile are unpacked for all rows
+// APPLIED-LABEL: func.func private @panel
+// APPLIED: memref.alloc() : memref<{{.*}}x128x16xf32, "local">
+func.func private @panel(%x: tensor<100x128xf32>, %w: tensor<8x16x16xi32>, %s: tensor<8x4x16xf32>, %z: tensor<i32>) -> tensor<100x128xf32>
+    attributes {relay.primitive} {
+  %y = relay.qnn.block_dense(%x, %w, %s, %z) {weight_layout = "NC16n"}
+      : (tensor<100x128xf32>, tensor<8x16x16xi32>, tensor<8x4x16xf32>, tensor<i32>) -> tensor<100x128xf32>
+  func.return %y : tensor<100x128xf32>
+}
