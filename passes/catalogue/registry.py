@@ -13,6 +13,7 @@ FOLDERS: dict[str, str] = {
     "relay-quantize-realize": "passes/qnn",
     "qnn-legalize": "passes/qnn",
     "qnn-multiply-integers": "passes/qnn",
+    "qnn-fuse-block-dequantize": "passes/qnn",
     "qnn-canonicalize-ops": "passes/qnn",
     "relay-legalize": "passes/relay",
     "relay-simplify-inference": "passes/relay",
