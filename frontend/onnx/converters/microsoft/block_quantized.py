@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 from xdsl.ir import SSAValue
 
+from xrelay.dialects.relay.structure.weights import Array
 from xrelay.frontend.onnx.converters.definition import MICROSOFT, NodeView, converts, numpy_dtype, shape_of
+from xrelay.frontend.onnx.converters.shared.packed_weights import signed_words
 
 _BYTE = 8
 _BITS = (2, 4, 8)
@@ -29,20 +31,22 @@ _TABLES = (
     limits="bits other than 2, 4 and 8, g_idx, prepacked weights",
 )
 def convert_matmul_n_bits(node: NodeView) -> SSAValue:
-    """`nn.dense` with weights `(number - zero point) * scale` in f32, which every `accuracy_level` permits."""
+    """`qnn.block_dense`, or `nn.dense` with dequantised weights if they are not constant.
+
+    Weights are `(number - zero point) * scale` in f32, and sums are f32, which every `accuracy_level` permits.
+    """
     if node.optional_input(4) is not None or node.attribute_int("weight_prepacked", 0):
         raise node.unsupported("g_idx and weights in a layout of one processor are not supported")
     node.attribute_int("accuracy_level", 0)
     rows, depth = (node.attribute_int(name, 0, check=lambda value: value >= 1) for name in ("N", "K"))
     bits, size = weight_bits(node), weight_block_size(node)
-    blocks = -(-depth // size)
-    packed = node.reshape(node.input(1), (rows, blocks, size * bits // _BYTE))
-    scales = float32(node, node.reshape(node.input(2), (rows, blocks, 1)))
-    weights = dequantized(node, unpacked(node, packed, bits), scales, _zero_points(node, (rows, blocks), bits))
-    weights = node.reshape(weights, (rows, blocks * size))
-    if blocks * size > depth:
-        weights = node.emit("strided_slice", weights, begin=(0,), end=(depth,), axes=(1,))
-    result = node.emit("nn.dense", float32(node, node.input(0)), weights)
+    shape, data = (rows, -(-depth // size)), float32(node, node.input(0))
+    parts = _known_parts(node, shape, bits, size)
+    if parts is None:
+        result = node.emit("nn.dense", data, _plain_weight(node, shape, bits, size, depth))
+    else:
+        constants = [node.emit_constant(part, name) for name, part in parts.items()]
+        result = node.emit("qnn.block_dense", data, *constants, bits=bits, block_size=size)
     if node.optional_input(5) is not None:
         result = node.emit("add", result, float32(node, node.input(5)))
     return node.emit("cast", result, dtype=numpy_dtype(node.element_type(0)))
@@ -110,6 +114,36 @@ def convert_matmul_bnb4(node: NodeView) -> SSAValue:
     weights = node.reshape(node.emit("multiply", values, first_of_last_axis(node, largest, count)), (rows, depth))
     result = node.emit("nn.dense", float32(node, node.input(0)), weights)
     return node.emit("cast", result, dtype=numpy_dtype(node.element_type(0)))
+
+
+def _known_parts(node: NodeView, shape: tuple[int, int], bits: int, size: int) -> dict[str, Array] | None:
+    """Returns the operands of `qnn.block_dense` for `shape`, rows and blocks; None unless all inputs are constants."""
+    weight, scales, points = (node.constant(index) for index in (1, 2, 3))
+    if weight is None or scales is None or (points is None and node.optional_input(3) is not None):
+        return None
+    rows, blocks = shape
+    zero_points = np.array(0, np.int32)
+    if points is not None and points.dtype == np.uint8:
+        zero_points = signed_words(_shaped(node, points, (rows, -(-blocks * bits // _BYTE))), bits)
+    elif points is not None:
+        zero_points = _shaped(node, points, shape).astype(np.float32) - np.float32(2 ** (bits - 1))
+    words = signed_words(_shaped(node, weight, (rows, blocks * size * bits // _BYTE)), bits)
+    return {"weight": words, "scales": _shaped(node, scales, shape), "zero_points": zero_points}
+
+
+def _shaped(node: NodeView, array: Array, shape: tuple[int, int]) -> Array:
+    if array.size != shape[0] * shape[1]:
+        raise node.error(f"an input has the shape {array.shape}, {shape} is expected")
+    return array.reshape(shape)
+
+
+def _plain_weight(node: NodeView, shape: tuple[int, int], bits: int, size: int, depth: int) -> SSAValue:
+    """The weight as ops: its first `depth` columns in f32."""
+    rows, blocks = shape
+    packed = node.reshape(node.input(1), (rows, blocks, size * bits // _BYTE))
+    scales = float32(node, node.reshape(node.input(2), (rows, blocks, 1)))
+    weights = dequantized(node, unpacked(node, packed, bits), scales, _zero_points(node, shape, bits))
+    return first_of_last_axis(node, node.reshape(weights, (rows, blocks * size)), depth)
 
 
 def unpacked(node: NodeView, packed: SSAValue, bits: int) -> SSAValue:

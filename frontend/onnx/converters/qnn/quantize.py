@@ -35,6 +35,7 @@ from xrelay.frontend.onnx.converters.definition import (
     shape_text,
 )
 from xrelay.frontend.onnx.converters.shared.carried_cast import carried_cast, carried_dtype
+from xrelay.frontend.onnx.converters.shared.packed_weights import packed_matrix
 from xrelay.frontend.onnx.signature import type_name
 
 _NARROW = tuple(map(np.dtype, ("int8", "uint8", "int16", "uint16")))
@@ -67,10 +68,15 @@ def convert_quantize_linear(node: NodeView) -> SSAValue:
 @converts("DequantizeLinear", since=10, until=12, limits=_LIMITS)
 @converts("DequantizeLinear", since=13, attributes=("axis", "block_size", "output_dtype"), limits=_LIMITS)
 def convert_dequantize_linear(node: NodeView) -> SSAValue:
-    """`qnn.dequantize`, or the distance from the zero point, in 32 bits, times the scale."""
+    """`qnn.dequantize`, or the distance from the zero point, in 32 bits, times the scale.
+
+    A constant matrix in blocks is `qnn.block_dequantize`, which stays packed in products.
+    """
     dtype = numpy_dtype(node.element_type(0))
     if (dtype in _NARROW or dtype == INT32) and _has_steps(node, "output_dtype"):
         return _on_steps(node, "qnn.dequantize")
+    if (packed := _packed(node)) is not None:
+        return packed
     scale, exact = _factor(node, 1), FLOAT32 if dtype.kind == "f" else INT32
     distance = converted(node, node.input(0), exact)
     if node.optional_input(2) is not None:
@@ -79,6 +85,15 @@ def convert_dequantize_linear(node: NodeView) -> SSAValue:
     wide = in_f32(node, scale)
     product = node.emit("multiply", converted(node, distance, numpy_dtype(element_type_of(wide.type))), wide)
     return converted(node, product, result)
+
+
+def _packed(node: NodeView) -> SSAValue | None:
+    """The dequantised input as `qnn.block_dequantize`, or None if it is not a constant matrix in blocks of words."""
+    block, data = node.attribute_int("block_size", 0), node.input(0)
+    if not block or len(node.shape(0)) != 2 or (_dtype_attribute(node, "output_dtype") or FLOAT32) != FLOAT32:
+        return None
+    _factor(node, 1)  # checks the shape of the scales
+    return packed_matrix(node, _axis(node), block, node.graph.carried.of(data) or numpy_dtype(node.element_type(0)))
 
 
 def _quantized_to_floats(node: NodeView, quotient: SSAValue, zero: SSAValue | None, dtype: np.dtype) -> SSAValue:

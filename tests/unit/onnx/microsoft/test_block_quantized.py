@@ -44,6 +44,15 @@ def test_products_by_blocks_that_lie_flat_with_zero_points_as_numbers() -> None:
     check("MatMulNBits", inputs, constants=(1, 2, 3), bits=4, **BLOCKS)
 
 
+@pytest.mark.parametrize("constants", [(1, 2, 3), (2, 3), (1, 3), (1, 2)])
+def test_products_by_blocks_of_the_run(constants: tuple[int, ...]) -> None:
+    """A weight with an input that is known only at run time is dequantised by plain ops."""
+    inputs = [normal(2, 40), numbers(3, 3, 8), np.abs(normal(3, 3)), numbers(3, 2)]
+    check("MatMulNBits", inputs, constants=constants, bits=4, **BLOCKS)
+    text = str(import_onnx(node_model("MatMulNBits", inputs, 17, domain=DOMAIN, constants=constants, bits=4, **BLOCKS)))
+    assert ("relay.qnn.block_dense" in text) == (len(constants) == 3)
+
+
 @pytest.mark.parametrize("kind", [0, 1])
 def test_products_by_the_tables_of_bitsandbytes(kind: int) -> None:
     for rows, depth in ((3, 32), (2, 48)):
@@ -66,6 +75,7 @@ def test_rows_of_blocks(bits: int, zero: bool) -> None:
     [
         ("MatMulNBits", [normal(2, 40), numbers(3, 3, 8), normal(3, 3)], {"bits": 3}, "weights"),
         ("MatMulNBits", [normal(2, 40), numbers(3, 2, 8), normal(3, 3)], {}, "reshape"),
+        ("MatMulNBits", [normal(2, 40), numbers(3, 2, 8), normal(3, 3)], {"constants": (1, 2)}, "expected"),
         (
             "MatMulNBits",
             [normal(2, 40), numbers(3, 3, 8), normal(3, 3), None, np.zeros(40, np.int32)],
