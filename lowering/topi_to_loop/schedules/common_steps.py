@@ -215,8 +215,7 @@ def vectorize_fold(draft: ScheduleDraft, name: str, spatial: Sequence[str], redu
     refused = why_no_lanes(trial, row, lanes) if trial.is_dynamic(row) else trial.why_not_vectorized(row)
     if refused is not None:
         draft.record_reason(f"the reduction stays innermost: {refused}")
-        if reduction:
-            _fuse_terms(draft, name, reduction)
+        fuse_terms(draft, name, reduction)
         return False
     if reduction:
         draft.do(Reorder((*reduction, row)))
@@ -236,11 +235,13 @@ def keep_rolled(draft: ScheduleDraft, row: str, lanes: int) -> None:
         draft.do(DisableUnroll(row))
 
 
-def _fuse_terms(draft: ScheduleDraft, name: str, reduction: Sequence[str]) -> None:
+def fuse_terms(draft: ScheduleDraft, name: str, reduction: Sequence[str]) -> None:
     """Fuses the reduction loops over terms that are contiguous in memory.
 
     LLVM vectorises the terms. With one loop it reduces its vector of partial sums once instead of once per row.
     """
+    if not reduction:
+        return
     row = reduction[-1]
     for loop in reversed(reduction[:-1]):
         if not _side_by_side(draft.block(name), loop, row):

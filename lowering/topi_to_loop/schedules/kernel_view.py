@@ -307,14 +307,13 @@ def reads_pointwise(reader: BlockOp, producer: BlockOp) -> bool:
 
 
 def _is_identity(load: LoadOp, block: BlockOp) -> bool:
-    """Whether index k is variable k; in a dimension of size 1, the index may be 0."""
+    """Whether index k is variable k; for a variable of extent 1, the index may be 0."""
     index = load.index
-    shape = memref_type(load.memref).get_shape()
     if len(index) != len(block.variables):
         return False
     return all(
-        index[k] == ValueMap.identity([variable]) or (size == 1 and index[k] == ValueMap.constant(0))
-        for k, (variable, size) in enumerate(zip(block.variables, shape, strict=True))
+        index[k] == ValueMap.identity([variable]) or (extent == 1 and index[k] == ValueMap.constant(0))
+        for k, (variable, extent) in enumerate(zip(block.variables, block.extents, strict=True))
     )
 
 

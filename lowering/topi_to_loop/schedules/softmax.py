@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from math import prod
 
 from xrelay.dialects.loop import BlockOp, IterKind, LoadOp
 from xrelay.dialects.loop.schedule import ComputeAt
@@ -10,7 +11,7 @@ from xrelay.dialects.shared.op_lists import ops_of
 from xrelay.dialects.topi.named.softmax import SoftmaxOp
 from xrelay.lowering.topi_to_loop.schedules.candidates import Candidate, Proposal
 from xrelay.lowering.topi_to_loop.schedules.common_steps import (
-    keep_rolled,
+    fuse_terms,
     parallelize_outer,
     schedule_remaining,
     vectorize_fold,
@@ -30,7 +31,7 @@ from xrelay.lowering.topi_to_loop.schedules.schedule_draft import ScheduleDraft
 
 
 def propose_softmax(view: KernelView) -> list[Proposal]:
-    """Proposes a schedule for kernels whose last stage is elementwise and belongs to a softmax or follows one.
+    """Proposes a schedule for kernels whose last stage is elementwise and reads results per row, such as a softmax.
 
     ```
     for i: max                       parallel for i:
@@ -41,45 +42,49 @@ def propose_softmax(view: KernelView) -> list[Proposal]:
     ```
     """
     blocks = view.blocks()
-    if not any(is_expanded_from(block, SoftmaxOp) for block in blocks) or blocks[-1].is_reduction:
+    if not any(block.is_reduction for block in blocks) or blocks[-1].is_reduction:
         return []
     last = blocks[-1]
     rows = _row_loops(last, blocks)
+    if not rows and not any(is_expanded_from(block, SoftmaxOp) for block in blocks):
+        return []
 
     def apply(draft: ScheduleDraft) -> None:
         if rows:
             _compute_rows(draft, last.block_name, rows)
         schedule_remaining(draft)
 
-    return [Candidate("all stages of a row", "a row stays in the cache", partial(_rows_cost, view), apply)]
+    return [Candidate("all stages of a row", "a row stays in the cache", partial(_rows_cost, view, rows), apply)]
 
 
-def _rows_cost(view: KernelView) -> Cost:
+def _rows_cost(view: KernelView, rows: list[str]) -> Cost:
     """Returns the cost of all stages if a row stays in the L1 cache: only the kernel's arguments come from memory."""
     blocks = view.blocks()
     arithmetic = rest_cost(view).arithmetic
     computed = {buffer for block in blocks for buffer in block.writes}
     loads = {op.memref: op for block in blocks for op in ops_of(block.body, LoadOp) if op.memref not in computed}
     memory = sum(moving(view.target, buffer_bytes(op)) for op in loads.values())
-    return Cost.of(arithmetic, memory, threads=busy_threads(view.target, points(blocks[-1]), arithmetic))
+    iterations = prod(map(view.extent, rows)) if rows else points(blocks[-1])
+    return Cost.of(arithmetic, memory, threads=busy_threads(view.target, iterations, sum(map(points, blocks))))
 
 
 def _row_loops(last: BlockOp, blocks: list[BlockOp]) -> list[str]:
     """Returns the leading loops of the last stage that iterate over rows: per-row results depend only on them.
 
-    A per-row result is a sum, or a value computed from one: it has fewer axes than the row itself.
+    A per-row result is a sum, or a value computed from one: the last stage reads it at some of its loops only.
     """
-    rank = len(last.spatial)
-    results = {buffer for block in blocks if len(block.spatial) < rank for buffer in block.writes}
-    loads = [op for op in ops_of(last, LoadOp) if op.memref in results]
+    loops = [loop_of_variable(last, position) for position in range(len(last.variables))]
+    inside = {variable for variable, loop in zip(last.variables, loops, strict=True) if loop is not None}
+    computed = {buffer for block in blocks for buffer in block.writes}
+    read = [{*op.index_operands} for op in ops_of(last, LoadOp) if op.memref in computed]
+    results = [operands for operands in read if not operands.issuperset(inside)]
     rows: list[str] = []
-    for position, variable in enumerate(last.variables):
-        loop = loop_of_variable(last, position)
-        if not all(variable in load.index_operands for load in loads) and loop is not None:
+    for variable, loop in zip(last.variables, loops, strict=True):
+        if loop is not None and not all(variable in operands for operands in results):
             break
         if loop is not None:
             rows.append(loop)
-    return rows if loads else []
+    return rows if results else []
 
 
 def _compute_rows(draft: ScheduleDraft, last: str, rows: list[str]) -> None:
@@ -94,8 +99,7 @@ def _compute_rows(draft: ScheduleDraft, last: str, rows: list[str]) -> None:
         block = draft.block(name)
         tile = [loop for loop in spatial[name] if loop not in rows and draft.extent(loop) > 1]
         if not tile:
-            for row in reduction[name][-1:]:
-                keep_rolled(draft, row, draft.lanes(block))
+            fuse_terms(draft, name, reduction[name])
         elif block.is_reduction:
             vectorize_fold(draft, name, tile, reduction[name])
         else:

@@ -161,6 +161,25 @@ func.func private @softmax(%x: tensor<64x1024xf32>) -> tensor<64x1024xf32> {
   func.return %r : tensor<64x1024xf32>
 }
 
+// So are those of any kernel that reads rows again, with the terms of a row in one loop.
+// CHECK-LABEL: func.func private @center
+// CHECK-SAME: compute_at("max", "center_i"), fuse("max_j", "max_k", name = "max_j_max_k")
+// CHECK-SAME: parallelize("center_i")
+func.func private @center(%x: tensor<64x32x64xf32>) -> tensor<64x32x64xf32> {
+  %m = topi.compute "max" [%i : 64, %u : 1, %v : 1] reduce [%j : 32, %k : 64] init [%acc = 0xff800000 : f32] : tensor<64x1x1xf32> {
+    %a = topi.read %x[%i, %j, %k] : tensor<64x32x64xf32>
+    %s = arith.maximumf %acc, %a : f32
+    topi.yield %s : f32
+  }
+  %r = topi.compute "center" [%i : 64, %j : 32, %k : 64] : tensor<64x32x64xf32> {
+    %a = topi.read %x[%i, %j, %k] : tensor<64x32x64xf32>
+    %b = topi.read %m[%i, 0, 0] : tensor<64x1x1xf32>
+    %c = arith.subf %a, %b : f32
+    topi.yield %c : f32
+  }
+  func.return %r : tensor<64x32x64xf32>
+}
+
 // Lanes of a reduction are the elements of its result if these are adjacent.
 // CHECK-LABEL: func.func private @column_sums
 // CHECK-SAME: reorder("i", "k"), split("k", 16, names = ["k_o", "k_v"]), vectorize("k_v"), unroll("k_o")
