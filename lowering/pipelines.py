@@ -94,7 +94,7 @@ STEPS = (
 )
 """The passes that `convert-scf-to-llvm` combines, with the same output: for reading, and for texts between them."""
 
-FUSE: Final = ("relay-fuse-ops", "relay-recompute-groups")
+FUSE: Final = ("relay-fuse-ops", "relay-recompute-groups", "relay-fuse-rows")
 """The passes that decide which ops share a kernel."""
 
 ASSIGN: Final = ("loop-assign-schedules",)
@@ -146,7 +146,7 @@ def compile_stages(
     assign = [f"loop-assign-schedules{_options(target=schedule_target)}"]
     if records:
         assign.insert(0, f"loop-assign-records{_options(file=records, target=schedule_target)}")
-    fuse = (f"relay-fuse-ops{{fuse-opt-level={fuse_level}}}", *(("relay-recompute-groups",) if fuse_level > 1 else ()))
+    fuse = (f"relay-fuse-ops{{fuse-opt-level={fuse_level}}}", *(FUSE[1:] if fuse_level > 1 else ()))
     llvm = llvm_pipeline(converts_f16=converts_f16, dot_products=dot_products, scalef=scalef)
     return [
         Stage(phase, tuple(_selected_passes(phase, rows, opt_level, vector_lanes, entry, decide)))

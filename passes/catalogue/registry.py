@@ -51,6 +51,7 @@ FOLDERS: dict[str, str] = {
     "relay-merge-composite": "compat/relay/passes",
     "relay-fuse-ops": "passes/fusion",
     "relay-recompute-groups": "passes/fusion",
+    "relay-fuse-rows": "passes/fusion",
     "relay-defuse-ops": "passes/fusion",
     "relay-outline-fused": "passes/fusion",
     "relay-convert-layout": "passes/layout",

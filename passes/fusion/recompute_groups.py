@@ -77,7 +77,7 @@ class RelayRecomputeGroupsPass(XRelayPass):
             readers = _readers(group)
             if len(readers) > 1 and _is_cheap(group):
                 for reader in readers:
-                    _compute_in(group, reader, names)
+                    compute_in(group, reader, names)
                 Rewriter.erase_op(group)
 
 
@@ -100,7 +100,7 @@ def _is_cheap_op(op: Operation) -> bool:
     return isinstance(op, CHEAP) and op.attributes.keys().isdisjoint((REQUIRES, DEMANDS, BINDS))
 
 
-def _compute_in(group: FusedOp, reader: FusedOp, names: GroupNames) -> None:
+def compute_in(group: FusedOp, reader: FusedOp, names: GroupNames) -> None:
     """Replaces the result of `group` as a parameter of `reader` by a copy of the ops of `group`."""
     body, arguments = reader.body.block, list(reader.arguments)
     known = dict(zip(arguments, body.args, strict=True))

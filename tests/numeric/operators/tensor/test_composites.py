@@ -122,6 +122,21 @@ def test_normalisations(op: str, shape: tuple[int, ...], extent: int, attributes
     check(getattr(relay.nn, op)(x, *operands, **attributes), data, *vectors, rtol=rtol, atol=rtol)
 
 
+@pytest.mark.parametrize("shape", [(2, 5, 9, 11), ("n", 5, "h", 11), (2, "c", 9, 11)], ids=lambda each: str(each))
+def test_normalisations_of_long_rows(shape: tuple[int | str, ...]) -> None:
+    data = (20 + 3 * np.random.default_rng(3).standard_normal((2, 5, 9, 11))).astype(np.float32)
+    vectors = np.float32([1, 2, -1, 0.5, 3]), np.float32([0, 1, 2, -3, 0.25])
+    operands = [relay.var("x", shape=shape), *[relay.var(name, shape=(shape[1],)) for name in ("gamma", "beta")]]
+    module = relay.Module.from_expr(relay.Function(operands, relay.nn.instance_norm(*operands)))
+    compiled = xrelay.compile(module, cache=False, threads=1)
+    (found,) = compiled.run([data, *vectors])
+    exact = data.astype(np.float64)
+    centred = exact - exact.mean((2, 3), keepdims=True)
+    normal = centred / np.sqrt((centred**2).mean((2, 3), keepdims=True) + 1e-5)
+    gamma, beta = (vector.reshape(5, 1, 1) for vector in vectors)
+    np.testing.assert_allclose(found, normal * gamma + beta, rtol=2e-5, atol=2e-5)
+
+
 @pytest.mark.grid(3)
 @pytest.mark.parametrize("axis", [None, 1, (0, -1)])
 @pytest.mark.parametrize("dtype", DTYPES)
