@@ -91,8 +91,8 @@ def tiles_of_rest(
                                                                    … loop.store …, %acc[%ii]
     ```
 
-    Rows that may not be computed twice are left to tiles of one row. Returns None, and changes nothing, if the rows are
-    not unrolled, or not apart in the buffers of the tile.
+    Rows that may not be computed twice, or that have no sums, are left to tiles of one row. Returns None, and changes
+    nothing, if the rows are not unrolled, or not apart in the buffers of the tile.
     """
     if not all(row.loop.kind is LoopKind.UNROLLED for row in rows.values()) or not _are_apart(loop, last, rows):
         return None
@@ -100,7 +100,7 @@ def tiles_of_rest(
     size, function, name = inner.extent, function_of(loop), loop.loop_name
     assert size is not None, "see _row"
     start = ValueMap((full.exprs[0] * size,), full.operands)
-    if size < MIN_ROWS or not _may_repeat(function, last):
+    if size < MIN_ROWS or not _allocated_buffers(last) or not _may_repeat(function, last):
         return [_single_rows(name, last, rows, start, names, function)], last
     few, singles = -(-(size - 1) // 3), copies(last, {})
     for each in singles:

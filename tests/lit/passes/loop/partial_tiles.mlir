@@ -87,6 +87,23 @@ func.func private @in_place(%X: memref<?xf32> {loop.extents = array<i64: 0>},
   func.return
 }
 
+// Nor do rows without sums, which take no longer one by one.
+// CHECK-LABEL: @columns
+// CHECK-NOT: loop.for "i_o_few"
+// CHECK: loop.for "i_o_rows"
+func.func private @columns(%X: memref<4x?xf32> {loop.extents = array<i64: 0>},
+                           %Y: memref<?x4xf32> {loop.extents = array<i64: 0>}, %n: index)
+    attributes {loop.kernel, loop.num_outputs = 1 : i64,
+                loop.schedule = #loop.schedule<[split("i", 6), unroll("i_i")]>} {
+  loop.for "i" %i to %n {
+    loop.block "b" (%v : spatial %n = %i) reads(%X) writes(%Y) {
+      %x = loop.load %X[3, %v] : memref<4x?xf32>
+      loop.store %x, %Y[%v, 3] : memref<?x4xf32>
+    }
+  }
+  func.return
+}
+
 // The conditions stay if the rows are not unrolled.
 // CHECK-LABEL: @copy
 // CHECK: loop.for "i_i_tail" %{{[a-z0-9_]+}} to 6 {
