@@ -40,6 +40,14 @@ VECTOR_PASSES: Final = (
 
 _STORE: Final = re.compile(r"^\s*store (?:atomic |volatile )*(.)", re.MULTILINE)
 _VECTOR, _POINTER = "<", "p"
+_ARRAY: Final = re.compile(r"^  (%\S+) = alloca \[", re.MULTILINE)
+_LANE: Final = re.compile(
+    r"^  (?P<place>%\S+) = getelementptr inbounds \S+, ptr (?P<array>%\S+), i64 %\S+\n"
+    r"  store \S+ \S+, ptr (?P=place), align \d+\n"
+    r"(?=  %\S+ = add nsw i64 %\S+, 1\n  br label [^,\n]+, !llvm\.loop (?P<loop>!\d+)$)",
+    re.MULTILINE,
+)
+"""The last store in a loop, with the computation of its address."""
 _DIVISION: Final = re.compile(r"^ *%\S+ = [su](?:div|rem) (?:exact )?i\d+ \S+, %", re.MULTILINE)
 """A quotient or remainder of an integer by a variable."""
 _FLOW: Final = re.compile(
@@ -89,9 +97,15 @@ def code_of(ir_text: str) -> Code:
 def is_vector_code(ir_text: str) -> bool:
     """Whether a module in LLVM IR stores only vectors and pointers, and does not branch in unrolled loops.
 
-    Pointers pass arguments to threads. Scalar loops store scalars: their results or intermediate accumulators.
+    Pointers pass arguments to threads. Scalar loops store scalars: their results or intermediate accumulators. An
+    unrolled loop may collect the lanes of a vector in an array on the stack, because the array becomes a register.
     """
-    kinds = set(_STORE.findall(ir_text))
+    arrays, unrolled = set(_ARRAY.findall(ir_text)), _unrolled_loops(ir_text)
+
+    def without_lane(found: re.Match[str]) -> str:
+        return "" if found["array"] in arrays and found["loop"] in unrolled else found[0]
+
+    kinds = set(_STORE.findall(_LANE.sub(without_lane, ir_text) if arrays else ir_text))
     return _VECTOR in kinds and kinds <= {_VECTOR, _POINTER} and not _branches_in_unrolled(ir_text)
 
 

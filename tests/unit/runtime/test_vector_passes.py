@@ -41,6 +41,31 @@ inside:
   store <8 x float> %value, ptr %y"""
 _SCALAR = """  %number = extractelement <8 x float> %value, i64 0
   store float %number, ptr %y"""
+_LANES = """define void @g(ptr %x, ptr %y) {{
+entry:
+  %array = {array}
+  br label %head
+head:
+  %lane = phi i64 [ 0, %entry ], [ %next, %body ]
+  %goes_on = icmp slt i64 %lane, 8
+  br i1 %goes_on, label %body, label %end
+body:
+  %from = getelementptr inbounds float, ptr %x, i64 %lane
+  %number = load float, ptr %from, align 4
+  %to = getelementptr inbounds float, ptr %array, i64 %lane
+  store float %number, ptr %to, align 4
+  %next = add nsw i64 %lane, 1
+  br label %head, !llvm.loop !1
+end:
+  %all = load <8 x float>, ptr %array, align 32
+  store <8 x float> %all, ptr %y
+  ret void
+}}
+
+!0 = !{{!"llvm.loop.unroll.{unroll}"}}
+!1 = distinct !{{!1, !0}}
+"""
+"""Collects lanes in an array and stores them as a vector."""
 
 
 def _text(body: str, *, unroll: str = "full", end: str = "") -> str:
@@ -69,6 +94,19 @@ def _wide(text: str) -> str:
 )
 def test_what_is_vector_code(text: str, expected: bool):
     assert is_vector_code(text) is expected
+
+
+@pytest.mark.parametrize(
+    ("array", "unroll", "expected"),
+    [
+        ("alloca [8 x float], i64 1, align 32", "full", True),
+        ("alloca [8 x float], i64 1, align 32", "disable", False),
+        ("getelementptr inbounds float, ptr %y, i64 8", "full", False),
+    ],
+    ids=["a register", "an array in memory", "a result"],
+)
+def test_lanes_are_collected_in_a_register(array: str, unroll: str, expected: bool):
+    assert is_vector_code(_LANES.format(array=array, unroll=unroll)) is expected
 
 
 def test_a_choice_of_the_loop_around_is_none_of_the_unrolled_loop():
