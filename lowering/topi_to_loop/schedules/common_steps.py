@@ -5,18 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from xdsl.dialects import scf
-from xdsl.ir.affine import AffineConstantExpr
-
 from xrelay.dialects.loop import BlockOp, IterKind, LoadOp, RowOp, ValueMap
-from xrelay.dialects.loop.extents import expression_of, extents_of, in_loop_indices
+from xrelay.dialects.loop.extents import extents_of
 from xrelay.dialects.loop.for_op import MAX_LANES
-from xrelay.dialects.loop.schedule import Cut, DisableUnroll, Fuse, Parallelize, Reorder, Split, Unroll, Vectorize
+from xrelay.dialects.loop.schedule import DisableUnroll, Fuse, Parallelize, Reorder, Unroll, Vectorize
 from xrelay.dialects.shared.op_lists import all_ops, ops_in, ops_of
-from xrelay.dialects.upstream.arith_extras import CmpiOp
 from xrelay.errors import ScheduleError
 from xrelay.lowering.topi_to_loop.schedules.candidates import Candidate, Proposal
 from xrelay.lowering.topi_to_loop.schedules.cost_model import MAX_UNROLLED_VECTORS, MIN_LANES, rest_cost
+from xrelay.lowering.topi_to_loop.schedules.cuts import cut_borders, cut_branches, why_no_lanes
 from xrelay.lowering.topi_to_loop.schedules.kernel_view import (
     KernelView,
     expected_shape,
@@ -27,8 +24,6 @@ from xrelay.lowering.topi_to_loop.schedules.kernel_view import (
     steps_of,
 )
 from xrelay.lowering.topi_to_loop.schedules.schedule_draft import ITERATIONS_PER_THREAD, ScheduleDraft
-from xrelay.passes.loop.index_conditions import limits_of
-from xrelay.passes.loop.nest_queries import linear_in, loops_of
 from xrelay.target.cpus import MIN_PARALLEL_WORK
 
 
@@ -87,23 +82,6 @@ def vectorize_row(draft: ScheduleDraft, loop: str, lanes: int) -> list[str]:
     return [outer, inner]
 
 
-def why_no_lanes(draft: ScheduleDraft, loop: str, lanes: int) -> str | None:
-    """Returns the reason why neither the loop nor pieces of it can be vectorised; None if one of them can.
-
-    A piece may be vectorised even if the whole may not: `c mod 16` is linear within a block.
-    """
-    refused = None if draft.is_dynamic(loop) else draft.why_not_vectorized(loop)
-    if not draft.is_longer(loop, lanes) or (refused is None and not draft.is_dynamic(loop)):
-        return refused
-    trial = ScheduleDraft(draft.kernel, draft.target)
-    try:
-        _, piece = trial.split(loop, lanes, inner="v")
-    except ScheduleError as error:
-        return error.message
-    in_pieces = trial.why_not_vectorized(piece)
-    return in_pieces if in_pieces is None or refused is None else refused
-
-
 def schedule_elementwise(draft: ScheduleDraft, name: str) -> None:
     """Schedules a block without reduction in its own nest: lanes inside, threads outside."""
     block = draft.block(name)
@@ -111,59 +89,29 @@ def schedule_elementwise(draft: ScheduleDraft, name: str) -> None:
     if not loops:
         draft.record_reason(f"{name} is a single element")
         return
-    work = points(block) * max(1, sum(steps_of(op) for op in all_ops(block)))
     if any(isinstance(op, RowOp) for op in block.body.block.ops):
         # An op on rows has no lanes, and every loop around it may be parallel.
-        parallelize_outer(draft, loops, work)
+        parallelize_outer(draft, loops, _work(block))
         return
     cut_borders(draft, block, loops[-1])
+    for part, own in cut_branches(draft, name, loops):
+        _schedule_part(draft, part, own)
+
+
+def _work(block: BlockOp) -> int:
+    """Estimates the number of ops that all iterations of a block execute."""
+    return points(block) * max(1, sum(steps_of(op) for op in all_ops(block)))
+
+
+def _schedule_part(draft: ScheduleDraft, name: str, loops: list[str]) -> None:
+    """Schedules a block in the perfect nest `loops`: lanes inside, or a tile if an operand is transposed."""
+    block = draft.block(name)
+    work = _work(block)
     rows = vectorize_row(draft, loops[-1], draft.lanes(block))
     if len(rows) == 1 and draft.extent(loops[-1]) >= TRANSPOSED_ROW:
         loops = tile_transposed(draft, name, loops, transposed_along(draft.block(name), loops[-1]))
         rows = loops[-1:]
     parallelize_outer(draft, [*loops[:-1], *rows[:-1]], work, pieces=rows[:-1])
-
-
-def cut_borders(draft: ScheduleDraft, block: BlockOp, row: str) -> None:
-    """Cuts the ends off a row in which a branch goes another way, if the rest then has lanes and had none before.
-
-    ```
-    for j in 134: Y[j] = 0 <= j - 3 < 128 ? X[j - 3] : X[mirrored]   →   for j in 3: Y[j] = X[mirrored]
-                                                                         for j in 128: Y[j + 3] = X[j]
-                                                                         for j in 3: Y[j + 131] = X[mirrored]
-    ```
-    """
-    borders, lanes = _borders(draft, block, row), draft.lanes(block)
-    if borders is None or draft.extent(row) - borders.first - borders.last < MIN_LANES:
-        return
-    if why_no_lanes(draft, row, lanes) is None:
-        return
-    trial = ScheduleDraft(draft.kernel, draft.target)
-    if trial.attempt(borders) is not None or why_no_lanes(trial, row, lanes) is not None:
-        return
-    # Blocks of the rest do not skip iterations beyond it, which the vectors of a longer row may have.
-    if not trial.is_longer(row, lanes) or trial.attempt(Split(row, lanes)) is None:
-        draft.do(borders)
-        draft.record_reason(f"{borders.first} and {borders.last} iterations cut off {row}")
-
-
-def _borders(draft: ScheduleDraft, block: BlockOp, row: str) -> Cut | None:
-    """Returns the cut of a row between the iterations that meet and that fail the conditions of branches on its index.
-
-    Only ends of static length count. Returns None without such ends.
-    """
-    loop, first, last = loops_of(draft.kernel)[row], 0, 0
-    tests = [op.cond.owner for op in ops_of(block.body, scf.IfOp)]
-    limits = [limits_of(test) or () for test in tests if isinstance(test, CmpiOp)]
-    for limit in (in_loop_indices(limit) for found in limits for limit in found):
-        step, rest = linear_in(limit, loop.index)
-        begin = ValueMap.make([rest.expr()], limit.operands)
-        end = expression_of(loop.bound).plus(begin, -1).simplified()
-        if step == 1 and isinstance(number := begin.simplified().exprs[0], AffineConstantExpr):
-            first = max(first, 1 - number.value)
-        elif step == -1 and isinstance(number := end.exprs[0], AffineConstantExpr):
-            last = max(last, number.value)
-    return Cut(row, first, last) if first or last else None
 
 
 def schedule_fold(draft: ScheduleDraft, name: str) -> None:

@@ -216,6 +216,37 @@ func.func private @transpose_tiled(%x: tensor<100x80xf32>) -> tensor<80x100xf32>
   func.return %r : tensor<80x100xf32>
 }
 
+// A nest is cut where a branch goes another way, so that one part is a transposition and the others have lanes.
+// CHECK-LABEL: func.func private @joined
+// CHECK-SAME: reorder("i", "n", "j"), cut("i", first = 4), reorder("n_first", "i_first", "j_first"), reorder("i_first", "n_first", "j_first"), cut("i_first", first = 1)
+// CHECK-SAME: reorder("n", "i", "j"), vectorize("j_first_first"), vectorize("j")]
+// CHECK-SAME: cut at i = 4, because a branch goes another way
+func.func private @joined(%x: tensor<80x16xf32>, %y: tensor<80x3x16xf32>, %z: tensor<80x2x16xf32>)
+    -> tensor<80x6x16xf32> {
+  %r = topi.compute "join" [%n : 80, %i : 6, %j : 16] : tensor<80x6x16xf32> {
+    %k = topi.index [%i]
+    %c1 = arith.constant 1 : index
+    %is_first = arith.cmpi ult, %k, %c1 : index
+    %a = topi.guard (%is_first) -> f32 {
+      %b = topi.read %x[%n, %j] : tensor<80x16xf32>
+      topi.yield %b : f32
+    } else {
+      %c4 = arith.constant 4 : index
+      %is_second = arith.cmpi ult, %k, %c4 : index
+      %c = topi.guard (%is_second) -> f32 {
+        %d = topi.read %y[%j * 5, %i - 1, 0] : tensor<80x3x16xf32>
+        topi.yield %d : f32
+      } else {
+        %e = topi.read %z[%n, %i - 4, %j] : tensor<80x2x16xf32>
+        topi.yield %e : f32
+      }
+      topi.yield %c : f32
+    }
+    topi.yield %a : f32
+  }
+  func.return %r : tensor<80x6x16xf32>
+}
+
 // LLVM would unroll the sum of three vectors to a chain of scalars.
 // CHECK-LABEL: func.func private @short_rows
 // CHECK-SAME: disable_unroll("k")
