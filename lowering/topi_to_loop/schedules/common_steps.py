@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from xrelay.dialects.loop import BlockOp, IterKind, LoadOp, RowOp, ValueMap
+from xrelay.dialects.loop import BlockOp, IterKind, LoadOp, LoopKind, RowOp, StoreOp, ValueMap
 from xrelay.dialects.loop.extents import extents_of
 from xrelay.dialects.loop.for_op import MAX_LANES
 from xrelay.dialects.loop.schedule import DisableUnroll, Fuse, Parallelize, Reorder, Unroll, Vectorize
@@ -24,6 +24,8 @@ from xrelay.lowering.topi_to_loop.schedules.kernel_view import (
     steps_of,
 )
 from xrelay.lowering.topi_to_loop.schedules.schedule_draft import ITERATIONS_PER_THREAD, ScheduleDraft
+from xrelay.passes.loop.nest_queries import loops_of
+from xrelay.passes.loop.primitives.vectorize import index_stride
 from xrelay.target.cpus import MIN_PARALLEL_WORK
 
 
@@ -111,7 +113,23 @@ def _schedule_part(draft: ScheduleDraft, name: str, loops: list[str]) -> None:
     if len(rows) == 1 and draft.extent(loops[-1]) >= TRANSPOSED_ROW:
         loops = tile_transposed(draft, name, loops, transposed_along(draft.block(name), loops[-1]))
         rows = loops[-1:]
+    gather_lanes(draft, name, rows[-1])
     parallelize_outer(draft, [*loops[:-1], *rows[:-1]], work, pieces=rows[:-1])
+
+
+def gather_lanes(draft: ScheduleDraft, name: str, row: str) -> None:
+    """Vectorises a short row of static length that reads its operands at strides, lane by lane, and writes a vector.
+
+    LLVM would unroll the row to scalar code, which takes it ten times as long to compile and twice as long to run.
+    """
+    loop, block = loops_of(draft.kernel)[row], draft.block(name)
+    if loop.kind is not LoopKind.SERIAL or not MIN_LANES <= (loop.extent or 0) <= TRANSPOSED_ROW:
+        return
+    strides = [[index_stride(each, loop.index) for each in op.index] for op in ops_of(block.body, StoreOp)]
+    if any(op.regions for op in block.body.block.ops) or any(each != [*[0] * (len(each) - 1), 1] for each in strides):
+        return
+    if draft.attempt(Vectorize(row, "any")) is None:
+        draft.record_reason(f"{draft.extent(row)} gathered lanes along {row}")
 
 
 def schedule_fold(draft: ScheduleDraft, name: str) -> None:

@@ -216,10 +216,22 @@ func.func private @transpose_tiled(%x: tensor<100x80xf32>) -> tensor<80x100xf32>
   func.return %r : tensor<80x100xf32>
 }
 
+// Rows of less than a cache line are written as vectors, whose lanes are loaded one by one.
+// CHECK-LABEL: func.func private @transpose_short_rows
+// CHECK-SAME: vectorize("j", access = "any")
+// CHECK-SAME: 12 gathered lanes along j
+func.func private @transpose_short_rows(%x: tensor<12x80xf32>) -> tensor<80x12xf32> {
+  %r = topi.compute "transpose" [%i : 80, %j : 12] : tensor<80x12xf32> {
+    %a = topi.read %x[%j, %i] : tensor<12x80xf32>
+    topi.yield %a : f32
+  }
+  func.return %r : tensor<80x12xf32>
+}
+
 // A nest is cut where a branch goes another way, so that one part is a transposition and the others have lanes.
 // CHECK-LABEL: func.func private @joined
 // CHECK-SAME: reorder("i", "n", "j"), cut("i", first = 4), reorder("n_first", "i_first", "j_first"), reorder("i_first", "n_first", "j_first"), cut("i_first", first = 1)
-// CHECK-SAME: reorder("n", "i", "j"), vectorize("j_first_first"), vectorize("j")]
+// CHECK-SAME: reorder("n", "i", "j"), vectorize("j_first_first"), vectorize("j_first", access = "any"), vectorize("j")]
 // CHECK-SAME: cut at i = 4, because a branch goes another way
 func.func private @joined(%x: tensor<80x16xf32>, %y: tensor<80x3x16xf32>, %z: tensor<80x2x16xf32>)
     -> tensor<80x6x16xf32> {
