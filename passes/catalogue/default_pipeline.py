@@ -71,6 +71,7 @@ OPTIMIZER_PIPELINE: tuple[PipelineRow, ...] = (
     PipelineRow(3, "relay-fold-scale-axis", "the factors are multiplied into the weights"),
     PipelineRow(3, "relay-canonicalize-ops", "a bias is added by broadcasting in every layout"),
     PipelineRow(3, "relay-split-conv-transpose", "convolutions of stride 1 have faster kernels"),
+    PipelineRow(3, "relay-simplify-batch-matmul", "groups of heads read the keys of attention without a copy"),
     PipelineRow(3, "relay-widen-products", "CPUs multiply and add in f32"),
     PipelineRow(3, "relay-alter-op-layout{vector-lanes={lanes}}", "a vector register holds one block of channels"),
     PipelineRow(ON_DEMAND, "relay-apply-winograd", "tiles of convolutions take up to four times fewer products"),

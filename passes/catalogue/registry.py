@@ -73,6 +73,7 @@ FOLDERS: dict[str, str] = {
     "relay-partial-eval": "compat/relay/passes",
     "relay-narrow-products": "passes/relay",
     "relay-split-conv-transpose": "passes/relay",
+    "relay-simplify-batch-matmul": "passes/relay",
     "relay-widen-products": "passes/relay",
     "relay-to-cps": "compat/relay/passes",
     "relay-un-cps": "compat/relay/passes",

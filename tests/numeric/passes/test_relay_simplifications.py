@@ -42,6 +42,8 @@ PASSES = {
     "combine_parallel_conv2d": "relay-combine-parallel-conv2d{min-num-branches=2}",
     "combine_parallel_dense": "relay-combine-parallel-dense{min-num-branches=2 to-batch=false}",
     "combine_parallel_dense_to_batch": "relay-combine-parallel-dense{min-num-branches=2}",
+    "simplify_batch_matmul": "relay-simplify-batch-matmul",
+    "fuse_block_dequantize": "qnn-fuse-block-dequantize",
     "combine_parallel_batch_matmul": "relay-combine-parallel-batch-matmul{min-num-branches=2}",
 }
 
