@@ -53,9 +53,14 @@ class RegisterTile:
         return self.rows * self.columns
 
 
-def fits(positions: int, vectors: int, registers: int) -> bool:
-    """Whether the accumulators, one step's weights and a broadcast fit into the registers."""
-    return positions * vectors + vectors + 1 <= registers
+def fits(positions: int, vectors: int, registers: int, *, shares_broadcasts: bool = True) -> bool:
+    """Whether the accumulators, one step's weights and its data fit into the registers.
+
+    The data is a broadcast, or without `shares_broadcasts` (depthwise) a vector for each vector of weights, and one
+    more that LLVM loads ahead: on 16 registers, 14 accumulators were spilled.
+    """
+    data = 1 if shares_broadcasts else vectors + 1
+    return positions * vectors + vectors + data <= registers
 
 
 def efficiency(positions: int, vectors: int) -> float:
@@ -98,13 +103,13 @@ def rank_tiles(
     found: list[RegisterTile] = []
     limit = blocks if max_blocks is None else max_blocks
     for count in range(1, limit + 1) if shares_broadcasts else [1]:
-        if not fits(1, count * vectors_per_block, registers):
+        if not fits(1, count * vectors_per_block, registers, shares_broadcasts=shares_broadcasts):
             break
         best = RegisterTile(1, count, 0.0)
         for rows, columns in _tile_shapes(width, height):
             if max_columns is not None and columns > max_columns:
                 continue
-            if not fits(rows * columns, count * vectors_per_block, registers):
+            if not fits(rows * columns, count * vectors_per_block, registers, shares_broadcasts=shares_broadcasts):
                 break
             speed = _blocked_speed(blocks, count, vectors_per_block, shares_broadcasts)
             tile = RegisterTile(columns, count, _image_efficiency(width, height, rows, columns, speed), rows)

@@ -96,7 +96,4 @@ def test_scheduled_kernels_have_no_spills(program: Callable[[], relay.Function],
     assert len(loops) >= 4
     for loop in loops:
         assert all(vector in line for line in loop if "vfmadd" in line)
-        stack = [line for line in loop if vector in line and SPILL.search(line)]
-        # LLVM may keep one vector that is the same in all iterations on the stack, if 14 of 16 registers are sums.
-        assert len(stack) <= (1 if cpu == "haswell" else 0)
-        assert not [line for line in stack if line.endswith("(%rsp)")], "no iteration stores to the stack"
+        assert not [line for line in loop if vector in line and SPILL.search(line)]
