@@ -8,8 +8,10 @@ from xdsl.ir import SSAValue
 from xrelay.frontend.onnx.converters.definition import (
     MICROSOFT,
     NodeView,
+    Number,
     Numbers,
     converts,
+    element_type_of,
     extent_value,
     in_f32,
     is_half,
@@ -118,12 +120,19 @@ def _cached(node: NodeView, number: int, new: SSAValue, places: SSAValue) -> SSA
     past = node.emit("cast", past, dtype="float32") if is_half(node.element_type(0)) else past
     extent = extent_value(node, past, 2)
     more = numbers.of("subtract", node.emit("maximum", _total(node), extent), extent)
-    none = numbers.value(0)
-    widths = node.emit("reshape", numbers.stacked([none] * 5 + [more] + [none] * 2), newshape=(4, 2))
-    cache = node.emit("dyn.nn.pad", past, widths, node.scalar(0.0, past))
+    cache = _extended(node, past, 2, more)
     at = node.emit("expand_dims", node.emit("expand_dims", places, axis=1), axis=3)
     at = node.emit("broadcast_to_like", at, turned)
     return node.emit("scatter_elements", cache, at, turned, axis=2)
+
+
+def _extended(node: NodeView, value: SSAValue, axis: int, more: Number) -> SSAValue:
+    """Appends `more` zeros along an axis; the other extents stay known."""
+    numbers = Numbers(node)
+    extents = [more if each == axis else numbers.extent(value, each) for each in range(len(shape_of(value.type)))]
+    element = np.zeros((), numpy_dtype(element_type_of(value.type)))
+    zeros = numbers.filled(element, extents, "unused")
+    return node.emit("concatenate", node.make_tuple([value, zeros]), axis=axis)
 
 
 def _attended(node: NodeView, query: SSAValue, caches: list[SSAValue], share: int, places: SSAValue) -> SSAValue:
@@ -156,9 +165,7 @@ def _bias(node: NodeView, scores: SSAValue) -> SSAValue:
     more = numbers.of("subtract", numbers.extent(scores, 3), numbers.extent(bias, 3))
     if more == 0:
         return bias
-    none = numbers.value(0)
-    widths = node.emit("reshape", numbers.stacked([none] * 7 + [more]), newshape=(4, 2))
-    return node.emit("dyn.nn.pad", bias, widths, node.scalar(0.0, bias))
+    return _extended(node, bias, 3, more)
 
 
 def _weights(node: NodeView, scores: SSAValue) -> SSAValue:
