@@ -24,7 +24,13 @@ def camel(name: str) -> str:
 
 
 @pytest.mark.parametrize("name", ALL_PASSES)
-def test_name_file_and_class_agree(name: str) -> None:
+def test_a_pass_has_a_documented_class_and_a_lit_file(name: str) -> None:
+    check_names(name)
+    check_class(load_pass(name))
+    check_lit_file(name)
+
+
+def check_names(name: str) -> None:
     module, _, class_name = ALL_PASSES[name].partition(":")
     assert class_name.lower() == camel(name).lower() + "pass"
     assert load_pass(name).name == name
@@ -37,9 +43,7 @@ def test_name_file_and_class_agree(name: str) -> None:
         assert module == f"xrelay.{FOLDERS[name].removeprefix('compat/').replace('/', '.')}.{snake(rest)}"
 
 
-@pytest.mark.parametrize("name", ALL_PASSES)
-def test_is_a_documented_frozen_dataclass(name: str) -> None:
-    found = load_pass(name)
+def check_class(found: type[ModulePass]) -> None:
     assert issubclass(found, ModulePass)
     assert dataclasses.is_dataclass(found)
     assert found.__dataclass_params__.frozen
@@ -48,16 +52,11 @@ def test_is_a_documented_frozen_dataclass(name: str) -> None:
     assert not doc.startswith(found.__name__ + "("), "the docstring is the one dataclass() makes"
     assert len(doc) > 20
     assert inspect.getdoc(inspect.getmodule(found))
-
-
-@pytest.mark.parametrize("name", ALL_PASSES)
-def test_options_say_what_they_do(name: str) -> None:
-    for option in dataclasses.fields(load_pass(name)):
+    for option in dataclasses.fields(found):
         assert option.metadata.get("help"), f"{option.name}: write field(metadata={{'help': …}})"
 
 
-@pytest.mark.parametrize("name", ALL_PASSES)
-def test_has_a_lit_file(name: str) -> None:
+def check_lit_file(name: str) -> None:
     module = ALL_PASSES[name].partition(":")[0].split(".")
     stem = module[-1]
     place = ROOT / "tests" / "lit" / FOLDERS.get(name, "/".join(module[1:-1]))

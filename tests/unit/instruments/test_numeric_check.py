@@ -192,9 +192,8 @@ def test_programs_in_one_context_have_nothing_to_do_with_each_other() -> None:
     assert check.checked == ["FoldConstant", "FoldConstant"]
 
 
-@pytest.mark.parametrize("name", ALL_PASSES)
-def test_every_pass_declares_its_numerics(name: str) -> None:
-    assert numerics_of(load_pass(name)) != UNKNOWN
+def test_every_pass_declares_its_numerics() -> None:
+    assert [name for name in ALL_PASSES if numerics_of(load_pass(name)) == UNKNOWN] == []
 
 
 def test_what_quantises_may_change_integers_by_steps() -> None:
