@@ -45,6 +45,11 @@ def natively(module: ModuleOp, arrays: Sequence[Array]) -> Array:
     return compiled(module)(arrays)
 
 
+def interpreted(module: ModuleOp, arrays: Sequence[Array]) -> Array:
+    """Tests of the choices of quantisation run the interpreter, which others compare with native code."""
+    return xrelay.interpret(module, list(arrays))[0]
+
+
 def compiled(module: ModuleOp) -> Callable[[Sequence[Array]], Array]:
     """The first result of the native code of a module."""
     model = xrelay.compile(module, cache=False, threads=1)
@@ -95,7 +100,7 @@ def test_a_perceptron(dtype: str) -> None:
     assert "nn.softmax" in names(found)
     inputs = [dataset[0]["data"]]
     native = natively(found, inputs)
-    assert signal_to_noise(natively(module, inputs), native) > DECIBELS
+    assert signal_to_noise(interpreted(module, inputs), native) > DECIBELS
     # Products are exact; the float softmax rounds differently in native code and the interpreter.
     np.testing.assert_allclose(native, xrelay.interpret(found, inputs)[0], rtol=1e-5)
 
@@ -107,11 +112,11 @@ def test_a_batch_of_any_size(network: Callable[[Any], relay.IRModule]) -> None:
     dataset = [*batches(4, *shape), *batches(1, *shape, count=2, seed=2)]
     found = quantized(module, dataset, calibrate_mode="max")
     assert {"nn.conv2d", "nn.dense"}.isdisjoint(names(found))
-    floats, integers = compiled(module), compiled(found)
+    integers = compiled(found)
     for count in (1, 3, 8):
         inputs = [batches(count, *shape, count=1, seed=9)[0]["data"]]
         native = integers(inputs)
-        assert signal_to_noise(floats(inputs), native) > DECIBELS
+        assert signal_to_noise(interpreted(module, inputs), native) > DECIBELS
         np.testing.assert_allclose(native, xrelay.interpret(found, inputs)[0], rtol=1e-5)
 
 
@@ -121,7 +126,7 @@ def test_without_data_by_the_global_scale() -> None:
     check_products_are_of_bytes(found, 5)
     inputs = [batches(2, 3, 12, 12, count=1)[0]["data"]]
     # The scale covers numbers up to 8, though these are within 4: steps are twice as wide, and the ratio 6 dB less.
-    assert signal_to_noise(residual_floats()(inputs), natively(found, inputs)) > DECIBELS - 6
+    assert signal_to_noise(residual_floats()(inputs), interpreted(found, inputs)) > DECIBELS - 6
 
 
 def test_scales_of_channels_are_finer() -> None:
@@ -130,11 +135,11 @@ def test_scales_of_channels_are_finer() -> None:
     result = relay.nn.conv2d(x, relay.const(kernel.astype(np.float32)), padding=1)
     module, dataset = relay.IRModule.from_expr(relay.Function([x], result)), batches(1, 8, 10, 10)
     inputs = [dataset[0]["data"]]
-    expected = natively(module, inputs)
+    expected = interpreted(module, inputs)
     small: list[float] = []
     for per_channel in (False, True):
         found = quantized(module, dataset, calibrate_mode="max", per_channel=per_channel)
-        small.append(signal_to_noise(expected[:, 0], natively(found, inputs)[:, 0]))
+        small.append(signal_to_noise(expected[:, 0], interpreted(found, inputs)[:, 0]))
     # The first filter is a thousandth of the last one, so a common scale would round it to 0.
     assert small[0] < 10
     assert small[1] > DECIBELS
@@ -153,9 +158,10 @@ def test_fewer_bits(bits: int) -> None:
         array: Array = getattr(op, "array")  # noqa: B009 (a constant, recognised by its name)
         assert np.abs(array.astype(int)).max() == most
     inputs = [dataset[0]["data"]]
-    np.testing.assert_allclose(natively(found, inputs), xrelay.interpret(found, inputs)[0], rtol=1e-5)
+    native = natively(found, inputs)
+    np.testing.assert_allclose(native, interpreted(found, inputs), rtol=1e-5)
     if bits == 6:
-        assert signal_to_noise(natively(module, inputs), natively(found, inputs)) > DECIBELS - 6 * 2
+        assert signal_to_noise(interpreted(module, inputs), native) > DECIBELS - 6 * 2
 
 
 @pytest.mark.grid(2)
@@ -166,7 +172,7 @@ def test_convolutions_that_are_left_out(left_out: list[int]) -> None:
     assert names(found).count("nn.conv2d") == len(left_out)
     assert names(found).count("qnn.conv2d") == 4 - len(left_out)
     inputs = [dataset[0]["data"]]
-    assert signal_to_noise(residual_floats()(inputs), natively(found, inputs)) > DECIBELS
+    assert signal_to_noise(residual_floats()(inputs), interpreted(found, inputs)) > DECIBELS
 
 
 def test_products_of_two_tensors() -> None:
@@ -186,11 +192,11 @@ def test_the_simulation_is_one_of_floats() -> None:
     simulated = quantized(module, dataset, calibrate_mode="max", do_simulation=True)
     assert names(simulated).count("nn.conv2d") == 4
     inputs = [dataset[0]["data"]]
-    integers = natively(quantized(module, dataset, calibrate_mode="max"), inputs)
+    integers = interpreted(quantized(module, dataset, calibrate_mode="max"), inputs)
     # Both round alike except for single steps, far below their common noise.
     assert signal_to_noise(natively(simulated, inputs), integers) > DECIBELS + 6
     realized = relay.quantize.realize()(simulated)
-    np.testing.assert_allclose(natively(realized, inputs), integers, rtol=1e-5)
+    np.testing.assert_allclose(interpreted(realized, inputs), integers, rtol=1e-5)
 
 
 def test_requantisation_rounds_as_asked() -> None:
@@ -208,4 +214,4 @@ def test_data_that_never_varies(value: float, mode: str) -> None:
     dataset = [{"data": np.full((2, 3, 12, 12), value)}]
     found = quantized(residual_network(), dataset, calibrate_mode=mode)
     inputs = [dataset[0]["data"].astype(np.float32)]
-    assert signal_to_noise(residual_floats()(inputs), natively(found, inputs)) > DECIBELS
+    assert signal_to_noise(residual_floats()(inputs), interpreted(found, inputs)) > DECIBELS

@@ -82,7 +82,7 @@ def network(names: list[str], seed: int) -> relay.IRModule:
     st.booleans(),
 )
 @example(["add", "scales", "conv", "add"], 0, "percentile", "int8", False)
-@settings(max_examples=examples(4, more=6), deadline=None)
+@settings(max_examples=examples(2, more=12), deadline=None)
 def test_networks(names: list[str], seed: int, mode: str, dtype: str, per_channel: bool) -> None:
     module, dataset = network(names, seed), batches(2, CHANNELS, 8, 8, count=3)
     config = relay.quantize.model_config(calibrate_mode=mode, dtype_input=dtype, per_channel=per_channel)
