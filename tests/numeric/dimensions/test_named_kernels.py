@@ -27,33 +27,23 @@ def through(module: ModuleOp, *passes: str) -> ModuleOp:
 
 @pytest.mark.grid(1)
 @pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: kernel.name)
-def test_topi_computes_what_relay_does(kernel: NamedKernel) -> None:
-    relay = kernel.relay()
+def test_topi_and_nests_compute_what_relay_does(kernel: NamedKernel) -> None:
+    """A nest takes its extents as arguments, scheduled or not; each output element is written."""
     named = through(kernel.kernel(), "convert-relay-to-topi")
     inlined = through(named.clone(), "topi-expand-named", "topi-inline-injective")
-    for sizes in kernel.tried():
-        inputs = kernel.inputs(sizes)
-        wanted = run_relay(relay, inputs)
-        for module in (named, inlined):
-            found = run_topi_module(module, "k", inputs)
-            for expected, actual in zip(wanted, found, strict=True):
-                assert actual.shape == expected.shape
-                np.testing.assert_allclose(actual, expected, rtol=1e-5, atol=1e-5, err_msg=str(sizes))
-
-
-@pytest.mark.grid(1)
-@pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: kernel.name)
-def test_nests_compute_what_relay_does(kernel: NamedKernel) -> None:
-    """The kernel takes its extents as arguments, scheduled or not; each output element is written."""
-    module = through(kernel.kernel(), "convert-relay-to-topi", "topi-expand-named", "topi-inline-injective")
-    (function,) = through(module, "convert-topi-to-loop").ops
+    nests = through(inlined.clone(), "convert-topi-to-loop")
+    (function,) = nests.ops
     assert isinstance(function, FuncOp)
-    (scheduled,) = through(module.clone(), "loop-assign-schedules", "loop-apply-schedules").ops
+    (scheduled,) = through(nests.clone(), "loop-assign-schedules", "loop-apply-schedules").ops
     assert isinstance(scheduled, FuncOp)
     relay = kernel.relay()
     for sizes in kernel.tried():
         inputs = kernel.inputs(sizes)
         (wanted,) = run_relay(relay, inputs)
+        for module in (named, inlined):
+            (found,) = run_topi_module(module, "k", inputs)
+            assert found.shape == wanted.shape
+            np.testing.assert_allclose(found, wanted, rtol=1e-5, atol=1e-5, err_msg=str(sizes))
         extents = [evaluate(dim, sizes) for dim in kernel_dims(function)]
         assert all(extent >= 0 for extent in extents)
         for form in (function, scheduled):

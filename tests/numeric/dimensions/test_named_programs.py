@@ -13,8 +13,8 @@ from support.choices import Drawn, Seeded
 from support.examples import FACTOR, examples
 from support.named_programs import check_program
 
-PROGRAMS = examples(4, more=12)
-"""The number in each of two parallel parts: 8 programs in `make test`, 960 in `make test-all`."""
+PROGRAMS = examples(2, more=24)
+"""The number in each of two parallel parts: 4 programs in `make test`, 960 in `make test-all`."""
 STEPS = 1 if FACTOR <= 1 else 5
 """The maximum number of steps of a program; a step may be a loop that contains a recursion."""
 

@@ -23,7 +23,7 @@ GRAPHS = 10
 
 
 @settings(
-    max_examples=examples(50, more=4),
+    max_examples=examples(20, more=10),
     derandomize=True,
     suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow],
     # `make fuzz` tests other instances each time. A smaller seed is no simpler instance.
@@ -40,7 +40,7 @@ def forests(draw: st.DrawFn) -> ModuleOp:
     return random_forest(Drawn(draw), SMALL, GRAPHS)
 
 
-@settings(max_examples=examples(5, more=4), derandomize=True)
+@settings(max_examples=examples(3, more=7), derandomize=True)
 @given(forests())
 def test_random_graphs_are_the_same_at_every_level(module: ModuleOp) -> None:
     inputs = random_inputs(module)
