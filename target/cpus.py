@@ -63,25 +63,6 @@ FEATURES: Mapping[str, frozenset[str]] = {
 """Maps an architecture to the features that `-mattr` may name."""
 
 
-DOT_TERMS = 4
-"""The number of byte products that an instruction adds to a 32-bit sum: `vpdpbusd` of x86, `usdot` of aarch64."""
-
-DOT_PRODUCTS: Mapping[str, tuple[tuple[str, int, tuple[str, ...]], ...]] = {
-    "x86_64": (
-        ("vpdpbusd", 512, ("avx512f", "avx512vl", "avx512vnni")),
-        ("vpdpbusd", 256, ("avx2", "avxvnni")),
-        ("pmaddwd", 512, ("avx512f", "avx512vl", "avx512bw")),
-        ("pmaddwd", 256, ("avx2",)),
-        ("pmaddwd", 128, ()),
-    ),
-    "aarch64": (
-        ("usdot", 128, ("i8mm",)),
-        ("sdot", 128, ("dotprod",)),
-    ),
-}
-"""Maps an architecture to instructions that add products of bytes or 16-bit integers: name, bits, features."""
-
-
 def parse_features(text: str, arch: str) -> tuple[str, ...]:
     """Splits `+avx512f,-fma` into its parts.
 

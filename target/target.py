@@ -17,13 +17,13 @@ from xrelay.errors import InputError, did_you_mean
 from xrelay.plugins import load_plugins
 from xrelay.target.cpus import (
     CPUS,
-    DOT_PRODUCTS,
     L3_BYTES_PER_CYCLE,
     MEMORY_BYTES_PER_CYCLE,
     Cpu,
     parse_features,
 )
 from xrelay.target.host import KIB, HostFacts, host_facts, usable_cores
+from xrelay.target.instructions import DOT_PRODUCTS, TILE_PRODUCTS, TileProduct
 
 _PASSED_OVER: Final = ("keys", "device", "model", "libs", "jit", "host")
 """Options of Relay that do not describe the CPU."""
@@ -161,10 +161,15 @@ class Target:
         aarch64 it is `usdot` of I8MM, else `sdot` of DotProd, which multiplies signed bytes only. `None` if the target
         has none of them.
         """
-        for instruction, width, needed in DOT_PRODUCTS.get(self.arch, ()):
-            if self._has(*needed):
-                return instruction, width
+        for instruction in DOT_PRODUCTS.get(self.arch, ()):
+            if self._has(*instruction.features):
+                return instruction.name, instruction.bits
         return None
+
+    @property
+    def tile_product(self) -> TileProduct | None:
+        """The instruction that multiplies tiles of bytes: `tdpbusd` of AMX on x86-64; `None` if the target has none."""
+        return next((each for each in TILE_PRODUCTS.get(self.arch, ()) if self._has(*each.features)), None)
 
     @property
     def scalef(self) -> bool:

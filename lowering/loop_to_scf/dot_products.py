@@ -18,7 +18,7 @@ from xrelay.lowering.loop_to_scf.emitter import Emitter
 from xrelay.lowering.loop_to_scf.lanes import LaneContext
 from xrelay.lowering.loop_to_scf.values import Values
 from xrelay.passes.loop.primitives.dot_products import DotStep, dot_step
-from xrelay.target.cpus import DOT_TERMS
+from xrelay.target.instructions import DOT_TERMS
 
 
 def write_dot_products(

@@ -21,7 +21,7 @@ from xrelay.dialects.shared.types import element_type_of, shape_of
 from xrelay.index_algebra.dims import Dim
 from xrelay.passes.graph.op_kinds import is_constant
 from xrelay.passes.layout.layout_hooks import alters_layout
-from xrelay.target.cpus import DOT_TERMS
+from xrelay.target.instructions import DOT_TERMS
 
 COMPUTED = "the weight is computed from other values, so that packing it would serve a single use"
 

@@ -58,7 +58,7 @@ from xrelay.interpreters.relay import evaluate_op
 from xrelay.passes.graph.remarks import Remark, Remarks, report
 from xrelay.passes.graph.rewriting import Emitter, constant_of, owner_of, rewrite_once
 from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
-from xrelay.target.cpus import DOT_TERMS
+from xrelay.target.instructions import DOT_TERMS
 
 _VECTOR = 8
 """Results are padded to a multiple of this, as blocked layouts require on most CPUs."""

@@ -40,7 +40,7 @@ from xrelay.dialects.upstream.vector_extras import MultiReductionOp, ShapeCastOp
 from xrelay.errors import LoweringError, PassError
 from xrelay.lowering.to_llvm.ops import call_intrinsic
 from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
-from xrelay.target.cpus import DOT_TERMS
+from xrelay.target.instructions import DOT_TERMS
 
 VPDPBUSD = {
     4: "x86.avx512.vpdpbusd.128",

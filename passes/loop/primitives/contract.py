@@ -14,7 +14,7 @@ from xrelay.passes.loop.primitives.dot_products import dot_step
 from xrelay.passes.loop.primitives.legality import check_serial, find_loop, refusal, static_extent
 from xrelay.passes.loop.primitives.rewrites import primitive_pass, rewrites
 from xrelay.passes.loop.primitives.vectorize import index_stride
-from xrelay.target.cpus import DOT_TERMS
+from xrelay.target.instructions import DOT_TERMS
 
 
 @rewrites(Contract)

@@ -121,6 +121,15 @@ def test_a_hidden_feature_is_turned_off(monkeypatch: pytest.MonkeyPatch):
     assert not Target("cpu -mcpu=cascadelake").runs_here()
 
 
+def test_tiles_need_both_features():
+    assert Target("cpu -mcpu=znver4").tile_product is None
+    assert Target("cpu -mcpu=znver4 -mattr=+amx-int8").tile_product is None
+    product = Target("cpu -mcpu=znver4 -mattr=+amx-tile,+amx-int8").tile_product
+    assert product is not None
+    assert product.name == "tdpbusd"
+    assert Target("cpu -mcpu=neoverse-v1").tile_product is None
+
+
 @pytest.mark.parametrize("threads", [0, -1, 10**30])
 def test_answers_about_threads_speak_of_threads(threads: int):
     with pytest.raises(InputError, match=rf"^threads is {threads}; help: "):
