@@ -8,6 +8,7 @@ from typing import Any
 
 from xrelay.errors import LoweringError
 from xrelay.shortage import reporting_shortage
+from xrelay.tile_permission import usable_features
 
 
 @functools.cache
@@ -41,9 +42,9 @@ def version() -> str:
 
 @functools.cache
 def host_features() -> frozenset[str]:
-    """Returns the features of this CPU by LLVM's names; empty if LLVM cannot determine them."""
+    """Returns the features that this process may use, by LLVM's names; empty if LLVM cannot determine them."""
     try:
         features = binding().get_host_cpu_features()
     except RuntimeError:
         return frozenset()
-    return frozenset(name for name, present in features.items() if present)
+    return usable_features(name for name, present in features.items() if present)

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from xrelay.tile_permission import usable_features
+
 KIB = 1024
 _ARCHITECTURES = {"amd64": "x86_64", "arm64": "aarch64"}
 """Maps other names of architectures to LLVM's."""
@@ -21,7 +23,10 @@ class HostFacts:
     cpu: str
     """LLVM's name of the CPU."""
     features: frozenset[str]
-    """LLVM's names of the enabled features; a hypervisor may hide features that the CPU's name implies."""
+    """LLVM's names of the features that this process may use.
+
+    A hypervisor may hide features that the CPU's name implies, and the operating system may refuse tile registers.
+    """
     absent: frozenset[str]
     """LLVM's names of the known features that are disabled."""
     cores: int
@@ -54,7 +59,7 @@ def _query() -> HostFacts:
         features: dict[str, bool] = dict(llvm.get_host_cpu_features())
     except RuntimeError:  # LLVM cannot determine them
         features = {}
-    enabled = frozenset(feature for feature, on in features.items() if on)
+    enabled = usable_features(feature for feature, on in features.items() if on)
     arch = platform.machine().lower()
     return HostFacts(
         arch=_ARCHITECTURES.get(arch, arch),
