@@ -17,6 +17,7 @@ ALL_DIALECTS: dict[str, str] = {
     "relay": "xrelay.dialects.relay.dialect:RELAY",
     "topi": "xrelay.dialects.topi:TOPI",
     "loop": "xrelay.dialects.loop:LOOP",
+    "amx": "xrelay.dialects.upstream.amx:AMX",
 }
 """Maps a dialect name to "module:OBJECT", which is imported when a text or a pass first uses the dialect."""
 

@@ -87,6 +87,7 @@ STEPS = (
     "convert-scf-to-branches",
     "convert-memref-to-llvm",
     "convert-vector-to-llvm",
+    "convert-amx-to-llvm",
     "convert-arith-to-llvm",
     "convert-math-to-llvm",
     "convert-cf-to-llvm",

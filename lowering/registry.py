@@ -39,6 +39,7 @@ LOWERINGS: dict[str, str] = {
     "convert-scf-to-branches": "xrelay.lowering.to_llvm.convert_scf_to_branches:ConvertScfToBranchesPass",
     "convert-memref-to-llvm": "xrelay.lowering.to_llvm.convert_memref_to_llvm:ConvertMemrefToLLVMPass",
     "convert-vector-to-llvm": "xrelay.lowering.to_llvm.convert_vector_to_llvm:ConvertVectorToLLVMPass",
+    "convert-amx-to-llvm": "xrelay.lowering.to_llvm.convert_amx_to_llvm:ConvertAmxToLLVMPass",
     "convert-arith-to-llvm": "xrelay.lowering.to_llvm.convert_arith_to_llvm:ConvertArithToLLVMPass",
     "convert-math-to-llvm": "xrelay.lowering.to_llvm.convert_math_to_llvm:ConvertMathToLLVMPass",
     "convert-cf-to-llvm": "xrelay.lowering.to_llvm.convert_cf_to_llvm:ConvertCfToLLVMPass",

@@ -22,7 +22,7 @@ from xdsl.dialects.builtin import (
     i1,
     i32,
 )
-from xdsl.ir import Attribute, Operation, ParametrizedAttribute, SSAValue
+from xdsl.ir import Attribute, Operation, ParametrizedAttribute, SSAValue, TypeAttribute
 from xdsl.irdl import (
     AnyAttr,
     EqAttrConstraint,
@@ -60,6 +60,18 @@ LOOP_OPTIONS: dict[str, bool | dict[str, bool]] = {
     "isVectorized": _FLAG,
 }
 """The supported options of a loop annotation, by group, each with whether it is a flag or a count."""
+
+
+@irdl_attr_definition
+class LLVMX86AMXType(ParametrizedAttribute, TypeAttribute):
+    """The value of a tile register of Intel's AMX.
+
+    ```mlir
+    %0 = "test.op"() : () -> !llvm.x86_amx
+    ```
+    """
+
+    name = "llvm.x86_amx"
 
 
 @irdl_attr_definition
@@ -511,6 +523,6 @@ LLVM = replace_ops(
         UIToFPOp,
         ZeroOp,
     ],
-    [LoopAnnotationAttr],
+    [LLVMX86AMXType, LoopAnnotationAttr],
 )
 """The llvm dialect with the ops and attributes above."""

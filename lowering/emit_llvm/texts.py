@@ -32,7 +32,7 @@ from xdsl.dialects.llvm import LLVMArrayType, LLVMFunctionType, LLVMPointerType,
 from xdsl.ir import Attribute
 from xdsl.utils.hints import isa
 
-from xrelay.dialects.upstream.llvm_extras import LoopAnnotationAttr
+from xrelay.dialects.upstream.llvm_extras import LLVMX86AMXType, LoopAnnotationAttr
 from xrelay.errors import LoweringError
 
 FLOATS: dict[type[Attribute], str] = {
@@ -68,6 +68,8 @@ class TypeTexts:
             return f"ptr addrspace({type_.addr_space.data})" if isinstance(type_.addr_space, IntAttr) else "ptr"
         if isinstance(type_, LLVMVoidType):
             return "void"
+        if isinstance(type_, LLVMX86AMXType):
+            return "x86_amx"
         if isa(type_, VectorType) and type_.get_num_dims() == 1:
             count = f"{type_.get_shape()[0]} x {self(type_.element_type)}"
             return f"<vscale x {count}>" if type_.get_num_scalable_dims() else f"<{count}>"

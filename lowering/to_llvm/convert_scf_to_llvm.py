@@ -1,4 +1,4 @@
-"""convert-scf-to-llvm: from scf, memref, vector, arith, math and func to the llvm dialect in one traversal.
+"""convert-scf-to-llvm: from scf, memref, vector, amx, arith, math and func to the llvm dialect in one traversal.
 
 It has the patterns and rules of several passes (`STEPS` in `pipelines.py`) and produces the same text. Run in sequence,
 those passes erase each other's ops and insert casts between converted and unconverted ops. In one traversal, each op of
@@ -21,6 +21,7 @@ from xdsl.ir import Operation, Region
 from xrelay.dialects.shared.levels import level_of_class
 from xrelay.dialects.shared.op_lists import ops_in
 from xrelay.dialects.upstream.func_extras import ConstantOp
+from xrelay.lowering.to_llvm import convert_amx_to_llvm as amx_step
 from xrelay.lowering.to_llvm import convert_arith_to_llvm as arith_step
 from xrelay.lowering.to_llvm import convert_cf_to_llvm as cf_step
 from xrelay.lowering.to_llvm import convert_math_to_llvm as math_step
@@ -46,6 +47,7 @@ _LLVM = ControlFlowOps(
 PATTERNS = (
     *memref_step.PATTERNS,
     *vector_step.PATTERNS,
+    *amx_step.PATTERNS,
     *arith_step.PATTERNS,
     *math_step.PATTERNS,
 )
@@ -57,11 +59,11 @@ CONVENTION_OPS = (func.CallOp, func.ReturnOp, ConstantOp, cf.AssertOp)
 
 @dataclass(frozen=True)
 class ConvertScfToLLVMPass(XRelayPass):
-    """Converts scf, memref, vector, arith, math and func to the llvm dialect in one traversal.
+    """Converts scf, memref, vector, amx, arith, math and func to the llvm dialect in one traversal.
 
     The output text and the errors are those of these passes, run in sequence: `convert-scf-to-branches`,
-    `convert-memref-to-llvm`, `convert-vector-to-llvm`, `convert-arith-to-llvm`, `convert-math-to-llvm`,
-    `convert-cf-to-llvm`, `convert-func-to-llvm`.
+    `convert-memref-to-llvm`, `convert-vector-to-llvm`, `convert-amx-to-llvm`, `convert-arith-to-llvm`,
+    `convert-math-to-llvm`, `convert-cf-to-llvm`, `convert-func-to-llvm`.
 
     ```
     scf.for %i = %lb to %ub step %s {        →    llvm.br ^header(%lb)
@@ -150,5 +152,5 @@ def _is_legal(kind: type[Operation]) -> bool:
 def _convert_by_steps(function: func.FuncOp) -> None:
     """Converts a body pass by pass."""
     convert_to_branches(function)
-    for step in (memref_step, vector_step, arith_step, math_step, cf_step):
+    for step in (memref_step, vector_step, amx_step, arith_step, math_step, cf_step):
         step.convert(function)

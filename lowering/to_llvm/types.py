@@ -6,6 +6,7 @@
 - A memref is the bare pointer to its element (0, …, 0). The pointer includes the offset of a strided layout, and the
   type contains the strides. A memref with a stride that depends on a `?` size has no such representation.
 - A function as a value is a pointer.
+- A tile is `!llvm.x86_amx`, whatever its shape.
 """
 
 from __future__ import annotations
@@ -30,6 +31,8 @@ from xdsl.dialects.llvm import LLVMArrayType, LLVMPointerType
 from xdsl.ir import Attribute
 from xdsl.utils.hints import isa
 
+from xrelay.dialects.upstream.amx import TileType
+from xrelay.dialects.upstream.llvm_extras import LLVMX86AMXType
 from xrelay.errors import LoweringError
 from xrelay.passes.infra.conversion import TypeConverter
 
@@ -50,6 +53,8 @@ def to_llvm_type(type_: Attribute) -> Attribute | None:
         return VectorType(scalar, type_.shape, type_.scalable_dims)
     if isinstance(type_, MemRefType | FunctionType):
         return PTR
+    if isinstance(type_, TileType):
+        return LLVMX86AMXType()
     return None
 
 
