@@ -32,6 +32,9 @@ class LoopKind(StrEnum):
     CONTRACTED = "contracted"
     """All at once, in each lane of the loop around them: one instruction sums their products."""
 
+    TENSORIZED = "tensorized"
+    """One after the other, or several at once: instructions on tiles sum the products of the loops inside."""
+
     EARLY_EXIT = "early_exit"
     """One after the other, up to the first that leaves all elements unchanged, since later ones would repeat it."""
 

@@ -44,9 +44,9 @@ class ForOp(CheckedOp):
     Schedule primitives refer to the loop by its name. The extent is a number, or an `index` value if it is known only
     at run time. The kind selects how iterations run, the tail selects the strategy for a partial last tile under this
     loop, and `unroll = disable` keeps later stages from unrolling it. The defaults `serial` and `peel` are not printed.
-    A `contracted` loop sums the four products of bytes of its lane; on targets without such an instruction it is
-    serial. An `early_exit` loop may end after an iteration that changes no element; its iterations do not depend on its
-    index.
+    A `contracted` loop sums the four products of bytes of its lane; the loops inside a `tensorized` loop multiply tiles
+    of two matrices. On targets without such an instruction they are serial. An `early_exit` loop may end after an
+    iteration that changes no element; its iterations do not depend on its index.
 
     - C1: the extent is either a number or a value, not both
     - C2: a constant extent is not negative

@@ -193,6 +193,16 @@ class Contract(SchedulePrimitive):
 
 @register_primitive
 @dataclass(frozen=True)
+class Tensorize(SchedulePrimitive):
+    """The instruction called `instruction` computes the loops inside of `loop`, for several iterations at once."""
+
+    primitive: ClassVar[str] = "tensorize"
+    loop: str = field(metadata=names("the loop along which products are summed"))
+    instruction: str = field(metadata={"help": "the instruction, for example tdpbusd"})
+
+
+@register_primitive
+@dataclass(frozen=True)
 class ExitEarly(SchedulePrimitive):
     """The loop ends after an iteration that changes no element."""
 

@@ -6,7 +6,7 @@ stack arrays whose loops are marked to be unrolled, so that the arrays become re
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from xdsl.context import Context
 from xdsl.dialects import func
@@ -17,7 +17,7 @@ from xrelay.dialects.shared.attribute_names import EXTENTS, HEAP, NEEDS, SCHEDUL
 from xrelay.dialects.shared.locations import location_of
 from xrelay.dialects.shared.op_lists import ops_of
 from xrelay.dialects.upstream.signless import make_buffers_signless
-from xrelay.errors import LoweringError
+from xrelay.errors import LoweringError, PassError
 from xrelay.lowering.interface import write_interface
 from xrelay.lowering.loop_to_scf.checked_index import declare_record_index
 from xrelay.lowering.loop_to_scf.graph_function import (
@@ -33,6 +33,7 @@ from xrelay.lowering.loop_to_scf.subviews import convert_subviews
 from xrelay.lowering.loop_to_scf.weights import take_weights_from_main, weights_of_main, weights_to_arguments
 from xrelay.passes.infra.xrelay_pass import REORDERS_SUMS, XRelayPass
 from xrelay.passes.loop.signature import argument_attrs, set_argument_attrs
+from xrelay.target.instructions import TileProduct, find_tile_product
 
 
 @dataclass(frozen=True)
@@ -54,17 +55,24 @@ class ConvertLoopToScfPass(XRelayPass):
 
     A serial loop around an unrolled one, or with `unroll = disable`, is marked to stay rolled. A perfect nest of
     parallel loops becomes one `scf.parallel`; other parallel loops inside it become serial, with the reason in
-    `loop.note`. Local buffers go on the stack. The names and types of `@main`'s arguments are written to module
-    attributes (`xrelay.inputs` and so on, see `lowering/interface.py`), since buffers of lower levels do not keep them.
-    Raises `LoweringError` for blocks, for operations that cannot be vectorised, and if all lanes would store to one
-    element.
+    `loop.note`. With `tiles`, a tensorized loop becomes ops on tiles (`tile_products.py`). Local buffers go on the
+    stack. The names and types of `@main`'s arguments are written to module attributes (`xrelay.inputs` and so on, see
+    `lowering/interface.py`), since buffers of lower levels do not keep them. Raises `LoweringError` for blocks, for
+    operations that cannot be vectorised, and if all lanes would store to one element.
     """
 
     name = "convert-loop-to-scf"
     numerics = REORDERS_SUMS
 
+    tiles: str = field(
+        default="", metadata={"help": "the instruction of tensorized loops, for example tdpbusd, or empty for none"}
+    )
+
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Converts the module in place."""
+        product = find_tile_product(self.tiles)
+        if self.tiles and product is None:
+            raise PassError(f"{self.name}: no instruction on tiles is called {self.tiles!r}", help="use tdpbusd")
         take_weights_from_main(op)
         write_interface(op, weights_of_main(op))
         for function in op.ops:
@@ -72,7 +80,7 @@ class ConvertLoopToScfPass(XRelayPass):
                 for attribute in (HEAP, NEEDS):
                     function.attributes.pop(attribute, None)
                 if function.body.blocks:
-                    convert_function(function)
+                    convert_function(function, product)
                 else:
                     make_buffers_signless(function)
         poll_between_kernels(op)
@@ -82,8 +90,8 @@ class ConvertLoopToScfPass(XRelayPass):
             declare(op, called)
 
 
-def convert_function(function: func.FuncOp) -> None:
-    """Converts one function in place."""
+def convert_function(function: func.FuncOp, tile_product: TileProduct | None = None) -> None:
+    """Converts one function in place; `tile_product` is the target's instruction on tiles."""
     if len(function.body.blocks) != 1:
         raise LoweringError(
             f"convert-loop-to-scf: @{function.sym_name.data} has {len(function.body.blocks)} blocks, it can have one",
@@ -97,7 +105,7 @@ def convert_function(function: func.FuncOp) -> None:
     if has_lists or is_graph_function(function):
         finish_graph_function(function)
     else:
-        KernelWriter().write(function)
+        KernelWriter(tile_product).write(function)
     set_argument_attrs(function, [_without_extents(attributes) for attributes in argument_attrs(function)])
 
 

@@ -34,7 +34,7 @@ from xrelay.dialects.upstream.arith_extras import CmpiOp, SelectOp
 from xrelay.dialects.upstream.llvm_extras import LoopAnnotationAttr
 from xrelay.errors import LoweringError
 from xrelay.lowering.loop_to_scf.accesses import AccessTarget, load, store
-from xrelay.lowering.loop_to_scf.buffers import FlatBuffers, LocalLayout, becomes_lanes, layout_of, on_stack
+from xrelay.lowering.loop_to_scf.buffers import FlatBuffers, Lanes, LocalLayout, becomes_lanes, layout_of, on_stack
 from xrelay.lowering.loop_to_scf.checked_index import write_checked_index
 from xrelay.lowering.loop_to_scf.dot_products import write_dot_products
 from xrelay.lowering.loop_to_scf.emitter import Emitter
@@ -54,10 +54,12 @@ from xrelay.lowering.loop_to_scf.row_writer import RowWriter
 from xrelay.lowering.loop_to_scf.select_first import SelectWriter
 from xrelay.lowering.loop_to_scf.sort import SortWriter
 from xrelay.lowering.loop_to_scf.suppress import SuppressWriter
+from xrelay.lowering.loop_to_scf.tile_products import TileWriter
 from xrelay.lowering.loop_to_scf.transposed_tiles import TransposedTile, load_columns, square_of, tile_of
 from xrelay.lowering.loop_to_scf.values import Values, as_expression, elementwise, logic
 from xrelay.passes.infra.conversion import dispose
 from xrelay.passes.loop.nest_queries import buffers_on_stack, is_local
+from xrelay.target.instructions import TileProduct
 
 UNROLL_FULL, UNROLL_DISABLE = LoopAnnotationAttr.unroll_full(), LoopAnnotationAttr.unroll_disable()
 
@@ -67,7 +69,7 @@ class KernelWriter:
 
     _changes: Changes | None
 
-    def __init__(self) -> None:
+    def __init__(self, tile_product: TileProduct | None = None) -> None:
         self._emitter = Emitter()
         self._values = Values(self._emitter)
         self._flat = FlatBuffers(self._emitter, self._values)
@@ -76,6 +78,9 @@ class KernelWriter:
         self._on_stack = set[memref.AllocOp]()
         self._loaded = dict[LoadOp, SSAValue]()
         self._in_parallel, self._changes = False, None
+        self._tiles: TileWriter | None = None
+        if tile_product is not None:
+            self._tiles = TileWriter(tile_product, self._values, self._emitter, self._target)
 
     def write(self, function: func.FuncOp) -> None:
         """Replaces the body of `function`."""
@@ -236,7 +241,8 @@ class KernelWriter:
             self._waiting.setdefault(loop, []).append(op)
 
     def _put_on_stack(self, op: memref.AllocOp) -> None:
-        layout = layout_of(op)
+        holds_tiles = self._tiles is not None and self._tiles.holds_sums(op)
+        layout = LocalLayout(Lanes.NONE) if holds_tiles else layout_of(op)
         buffer = self._emitter.on_stack(on_stack(layout.type_of(op.memref.type)))
         buffer.location = op.location
         self._layouts[op.memref] = layout
@@ -252,6 +258,8 @@ class KernelWriter:
             self._values.set(loop.index, ValueMap.constant(0))
             self._release(loop)
             self._block(body)
+        elif self._tiles is not None and self._tiles.write(loop):
+            return
         elif becomes_lanes(loop) and self._values.lanes is None:
             self._vectorized(loop)
         elif loop.kind is LoopKind.CONTRACTED and write_dot_products(loop, self._values, self._emitter, self._target):

@@ -95,6 +95,7 @@ FOLDERS: dict[str, str] = {
     "loop-disable-unroll": "passes/loop/primitives",
     "loop-vectorize": "passes/loop/primitives",
     "loop-contract": "passes/loop/primitives",
+    "loop-tensorize": "passes/loop/primitives",
     "loop-exit-early": "passes/loop/primitives",
     "loop-parallelize": "passes/loop/primitives",
     "loop-cache-read": "passes/loop/primitives",

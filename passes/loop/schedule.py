@@ -31,6 +31,7 @@ from xrelay.dialects.loop.schedule import (
     SetTail,
     Split,
     StorageAlign,
+    Tensorize,
     Tile,
     Unroll,
     Vectorize,
@@ -95,6 +96,7 @@ class Schedule:
     unroll = _Method(Unroll)
     vectorize = _Method(Vectorize)
     contract = _Method(Contract)
+    tensorize = _Method(Tensorize)
     exit_early = _Method(ExitEarly)
     parallelize = _Method(Parallelize)
     cache_read = _Method(CacheRead)

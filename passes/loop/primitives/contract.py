@@ -71,18 +71,18 @@ def _problem(block: BlockOp, lanes: ForOp, loop: ForOp) -> str | None:
     found = dot_step(block.body.block)
     if found is None:
         return "does not add the product of a ui8 and an i8 to an i32"
-    if _strides(found.sum, loop) != 0:
+    if element_stride(found.sum, loop) != 0:
         return "does not add up along it"
-    if _strides(found.sum, lanes) != 1:
-        return f"has its sums {_strides(found.sum, lanes)} elements apart in neighbouring lanes, not 1"
+    if element_stride(found.sum, lanes) != 1:
+        return f"has its sums {element_stride(found.sum, lanes)} elements apart in neighbouring lanes, not 1"
     for load, wanted in ((found.unsigned, (0, 1)), (found.signed, (DOT_TERMS, 1))):
-        strides = _strides(load, lanes), _strides(load, loop)
+        strides = element_stride(load, lanes), element_stride(load, loop)
         if strides != wanted:
             return f"reads bytes {strides} elements apart along the two loops, not {wanted}"
     return None
 
 
-def _strides(load: LoadOp, loop: ForOp) -> int | None:
+def element_stride(load: LoadOp, loop: ForOp) -> int | None:
     """The distance in elements between the reads of consecutive iterations of a loop; `None` if it varies."""
     total, step = 0, 1
     index = load.index

@@ -29,8 +29,8 @@ names.
 RewriteT = TypeVar("RewriteT", bound=Rewrite)
 
 _OWN = (
-    "split", "cut", "fuse", "reorder", "tile", "unroll", "vectorize", "contract", "exit_early", "parallelize",
-    "cache_read", "cache_write", "compute_at", "set_tail", "disable_unroll", "guard",
+    "split", "cut", "fuse", "reorder", "tile", "unroll", "vectorize", "contract", "tensorize", "exit_early",
+    "parallelize", "cache_read", "cache_write", "compute_at", "set_tail", "disable_unroll", "guard",
     "partial_sums", "cache_inplace", "rfactor", "reverse_compute_at", "storage_align",
 )  # fmt: skip
 
