@@ -126,6 +126,7 @@ def compile_stages(
     converts_f16: bool = True,
     dot_products: tuple[str, int] | None = None,
     scalef: bool = False,
+    tile_product: str = "",
     entry: str = MAIN,
     decide: Decide | None = None,
     records: str = "",
@@ -136,10 +137,11 @@ def compile_stages(
     the form of `loop-assign-schedules{target=…}`, empty for the generic target. `converts_f16` is whether the target
     has conversion instructions between f16 and f32. `dot_products` is the name of the target's instruction for sums of
     products of bytes, with the width in bits of its longest vectors. `scalef` is whether the target multiplies vectors
-    of 512 bits by powers of two. `entry` is the entry of the program that the later
-    stages process: `main`, or a function that `relay.callers` lists. `decide` enables or disables passes of the
-    optimiser regardless of their level; without `relay-fuse-ops` every op is a kernel of its own. `records` is the path
-    of a file of tuning records; it may be empty. Raises `InputError` if `opt_level` is not between 0 and 3.
+    of 512 bits by powers of two. `tile_product` is the name of its instruction for products of tiles. `entry` is the
+    entry of the program that the later stages process: `main`, or a function that `relay.callers` lists. `decide`
+    enables or disables passes of the optimiser regardless of their level; without `relay-fuse-ops` every op is a kernel
+    of its own. `records` is the path of a file of tuning records; it may be empty. Raises `InputError` if `opt_level`
+    is not between 0 and 3.
     """
     if not 0 <= opt_level <= MAX_OPT_LEVEL:
         raise InputError(f"opt_level must be between 0 and {MAX_OPT_LEVEL}, found {opt_level}")
@@ -148,10 +150,11 @@ def compile_stages(
     if records:
         assign.insert(0, f"loop-assign-records{_options(file=records, target=schedule_target)}")
     fuse = (f"relay-fuse-ops{{fuse-opt-level={fuse_level}}}", *(FUSE[1:] if fuse_level > 1 else ()))
+    to_scf = f"convert-loop-to-scf{_options(tiles=tile_product)}"
     llvm = llvm_pipeline(converts_f16=converts_f16, dot_products=dot_products, scalef=scalef)
     return [
         Stage(phase, tuple(_selected_passes(phase, rows, opt_level, vector_lanes, entry, decide)))
-        for phase, rows in _woven(PipelineWeaver(), fuse, assign, llvm)
+        for phase, rows in _woven(PipelineWeaver(), fuse, assign, llvm, to_scf)
     ]
 
 
@@ -177,7 +180,11 @@ def graph_rows() -> list[PipelineRow]:
 
 
 def _woven(
-    weaver: PipelineWeaver, fuse: Sequence[str], assign: Sequence[str], llvm: tuple[str, ...] = LLVM_PIPELINE
+    weaver: PipelineWeaver,
+    fuse: Sequence[str],
+    assign: Sequence[str],
+    llvm: tuple[str, ...] = LLVM_PIPELINE,
+    to_scf: str = "convert-loop-to-scf",
 ) -> list[tuple[Phase, list[PipelineRow]]]:
     """Returns the rows of each stage, in order."""
     to_loops = (
@@ -194,7 +201,7 @@ def _woven(
         Phase.TOPI: ("convert-relay-to-topi", "topi-inline-injective", "dce"),
         Phase.LOOP: ("topi-expand-named", "topi-inline-injective", "dce", *to_loops),
         Phase.SCHEDULED: ("loop-apply-schedules", "loop-plan-memory", "loop-lower-blocks", "loop-split-conditions"),
-        Phase.SCF: ("convert-loop-to-scf", "scf-select-versions", "scf-simplify"),
+        Phase.SCF: (to_scf, "scf-select-versions", "scf-simplify"),
         Phase.LLVM: llvm,
     }
     rows = {

@@ -92,9 +92,9 @@ def tiles_of_rest(
     ```
 
     Rows that may not be computed twice, or that have no sums, are left to tiles of one row. Returns None, and changes
-    nothing, if the rows are not unrolled, or not apart in the buffers of the tile.
+    nothing, if no block's rows are unrolled, or they are not apart in the buffers of the tile.
     """
-    if not all(row.loop.kind is LoopKind.UNROLLED for row in rows.values()) or not _are_apart(loop, last, rows):
+    if not any(row.loop.kind is LoopKind.UNROLLED for row in rows.values()) or not _are_apart(loop, last, rows):
         return None
     *_, (_, extent, inner) = rows.values()
     size, function, name = inner.extent, function_of(loop), loop.loop_name

@@ -39,6 +39,7 @@ from xrelay.lowering.topi_to_loop.schedules.matrix_tile import FactorCopy, Matri
 from xrelay.lowering.topi_to_loop.schedules.reduction import fold_at_consumer
 from xrelay.lowering.topi_to_loop.schedules.schedule_draft import ScheduleDraft
 from xrelay.lowering.topi_to_loop.schedules.tile_model import RegisterTile, largest_divisor, rank_tiles
+from xrelay.lowering.topi_to_loop.schedules.tile_products import tile_cycles, tile_sizes
 
 
 def propose_dense(view: KernelView) -> list[Proposal]:
@@ -66,7 +67,11 @@ def propose_dense(view: KernelView) -> list[Proposal]:
         reason = f"blocks of {packed} columns are too few for lanes"
         return [Refusal(COLUMNS, reason), _terms_as_lanes(view, product, reason)]
     right = product.factors_along(Role.COLUMNS)[0]
-    return [*_plans(view, product, lanes, right), _terms_as_lanes(view, product, "the weight is packed")]
+    return [
+        *_instruction_plans(view, product, lanes, right),
+        *_plans(view, product, lanes, right),
+        _terms_as_lanes(view, product, "the weight is packed"),
+    ]
 
 
 COLUMNS, TERMS = "columns as lanes", "terms as lanes"
@@ -166,9 +171,23 @@ def _plans(
                 yield _candidate(view, plan, right)
 
 
+def _instruction_plans(view: KernelView, product: ProductView, lanes: int, right: LoadOp) -> Iterator[Candidate]:
+    """Yields candidates whose sums an instruction on tiles computes, if the target has one for products of bytes."""
+    instruction, positions = view.target.tile_product, product.positions
+    if instruction is None or lanes != instruction.columns or not {Role.ROWS, Role.TERM} <= positions.keys():
+        return
+    rows, blocks = product.extent(Role.ROWS), product.extent(Role.COLUMNS) // lanes
+    is_dynamic = not isinstance(product.block.extents[positions[Role.ROWS]], int)
+    for tile in tile_sizes(rows, blocks, product.extent(Role.DEPTH), instruction, is_dynamic=is_dynamic):
+        shared = tuple(shared_stacks(product, right))
+        yield _candidate(view, MatrixPlan(lanes, tile, product, shared, instruction=instruction), right)
+
+
 def _candidate(view: KernelView, plan: MatrixPlan, right: LoadOp) -> Candidate:
     product, tile = plan.rows, plan.tile
     size = f"{tile.columns} rows x {tile.blocks} vectors"
+    if plan.instruction is not None:
+        size = f"{size} by {plan.instruction.name}"
     axis = product.block.variables[product.positions[Role.ROWS]].name_hint if Role.ROWS in product.positions else None
     along = f" along {axis}" if plan.rows_apart and axis is not None else ""
     copies = [name for name, copy in (("left", plan.left), ("right", plan.right)) if copy is not None]
@@ -241,6 +260,8 @@ def _tiled_cost(view: KernelView, plan: MatrixPlan, right: LoadOp) -> Cost:
     shared = max(1, _expected_points(product, plan.shared))
     matrices = points(product.block) // max(1, rows * columns * depth * product.extent(Role.TERM))
     arithmetic = matrices * rows * vectors * depth / UNITS / plan.tile.efficiency
+    if plan.instruction is not None:
+        arithmetic = matrices * tile_cycles(rows, vectors, depth, plan.tile, plan.instruction)
     if plan.rows_apart:
         arithmetic *= ROWS_APART
     if plan.right is None and _lies_far_apart(product, right):

@@ -8,7 +8,7 @@ from math import prod
 from typing import NamedTuple
 
 from xrelay.dialects.loop import BlockOp, IterKind
-from xrelay.dialects.loop.schedule import CacheRead, ComputeAt, Reorder
+from xrelay.dialects.loop.schedule import CacheRead, ComputeAt, Reorder, Tensorize
 from xrelay.errors import ScheduleError
 from xrelay.lowering.topi_to_loop.schedules.common_steps import (
     TRANSPOSED_ROW,
@@ -37,6 +37,7 @@ from xrelay.lowering.topi_to_loop.schedules.reduction import consumer_at_points,
 from xrelay.lowering.topi_to_loop.schedules.register_tile import around_tile, schedule_sums, unroll_tile
 from xrelay.lowering.topi_to_loop.schedules.schedule_draft import ScheduleDraft
 from xrelay.lowering.topi_to_loop.schedules.tile_model import RegisterTile
+from xrelay.target.instructions import TileProduct
 
 
 @dataclass(frozen=True)
@@ -61,6 +62,8 @@ class MatrixPlan:
     """Whether the rows of a tile are rows of different matrices, each of several rows."""
     left: FactorCopy | None = None
     right: FactorCopy | None = None
+    instruction: TileProduct | None = None
+    """The instruction on tiles that computes the sums; None for sums in vectors."""
 
 
 def apply_plan(plan: MatrixPlan, draft: ScheduleDraft) -> None:
@@ -147,7 +150,11 @@ def _tile(
     unpack = unpacking_block(draft, product)
     draft.do(ComputeAt(name, outside[-1]))
     numbers = _schedule_terms(draft, product, own, lanes, reduction, unpack)
-    unroll_tile(draft, consumer.block_name, inside, lane)
+    if plan.instruction is not None:
+        (along,) = [loop for loop in reduction if loop != product.loop(Role.TERM)]
+        draft.do(Tensorize(along, plan.instruction.name))
+    # The sums of an instruction on tiles are in memory, so the rows of the consumer need no copies of the code.
+    unroll_tile(draft, consumer.block_name, inside if plan.instruction is None else inside[1:], lane)
     if panel is not None:
         _make_panel(draft, panel, outside[:around_panel])
     if unpack is not None and numbers is not None and not row_tiles and not inner_stacks:
@@ -156,9 +163,11 @@ def _tile(
         unpack_panel(draft, unpack.block_name, outside[:around_panel])
     parallelize_outer(draft, outside, work)
     draft.mark_done(name, consumer.block_name)
+    registers = f"{tile.columns * tile.blocks} accumulators of {draft.target.vector_registers} registers"
+    sums = registers if plan.instruction is None else f"tiles of {plan.instruction.name}"
     draft.record_reason(
-        f"{tile.columns} rows x {tile.blocks} vectors of {lanes} columns = {tile.columns * tile.blocks} accumulators "
-        f"of {draft.target.vector_registers} registers, expected at {tile.efficiency:.0%} of the peak"
+        f"{tile.columns} rows x {tile.blocks} vectors of {lanes} columns = {sums}, "
+        f"expected at {tile.efficiency:.0%} of the peak"
     )
 
 

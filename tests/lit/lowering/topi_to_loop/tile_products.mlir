@@ -1,0 +1,51 @@
+// RUN: xrelay-opt %s -p 'topi-expand-named,topi-inline-injective,convert-topi-to-loop,loop-assign-schedules{target="cpu -mcpu=cascadelake -mattr=+amx-tile,+amx-int8 -num-threads=2"}' | filecheck %s
+// RUN: xrelay-opt %s -p 'topi-expand-named,topi-inline-injective,convert-topi-to-loop,loop-assign-schedules{target="cpu -mcpu=cascadelake -num-threads=2"}' | filecheck %s --check-prefix VECTORS
+// RUN: xrelay-opt %s -p 'topi-expand-named,topi-inline-injective,convert-topi-to-loop,loop-assign-schedules{target="cpu -mcpu=cascadelake -mattr=+amx-tile,+amx-int8 -num-threads=2"},loop-apply-schedules,loop-lower-blocks' | filecheck %s --check-prefix TAIL
+
+// Two tiles of rows and two of columns have four tiles of sums; the rows of the consumer are not unrolled.
+// CHECK-LABEL: func.func private @rows
+// CHECK-SAME: split("y_i", 32, names = ["y_i_o", "y_i_i"])
+// CHECK-SAME: contract("matmul_t", "matmul_j_l"), unroll("matmul_i"), unroll("matmul_j_v"), disable_unroll("matmul_k"), tensorize("matmul_k", "tdpbusd")
+// CHECK-NOT: unroll("y_i_i")
+// CHECK-SAME: 32 rows x 2 vectors of 16 columns = tiles of tdpbusd
+// VECTORS-LABEL: func.func private @rows
+// VECTORS-NOT: tensorize
+func.func private @rows(%x: tensor<128x256xui8>, %w: tensor<8x64x16x4xi8>) -> tensor<128x128xf32> attributes {relay.primitive} {
+  %r = topi.matmul(%x, %w) : (tensor<128x256xui8>, tensor<8x64x16x4xi8>) -> tensor<128x128xi32>
+  %y = topi.compute "y" [%i : 128, %j : 128] : tensor<128x128xf32> {
+    %0 = topi.read %r[%i, %j] : tensor<128x128xi32>
+    %1 = arith.sitofp %0 : i32 to f32
+    topi.yield %1 : f32
+  }
+  func.return %y : tensor<128x128xf32>
+}
+
+// Few rows have no full tile.
+// CHECK-LABEL: func.func private @few
+// CHECK-NOT: tensorize
+func.func private @few(%x: tensor<8x256xui8>, %w: tensor<8x64x16x4xi8>) -> tensor<8x128xi32> attributes {relay.primitive} {
+  %r = topi.matmul(%x, %w) : (tensor<8x256xui8>, tensor<8x64x16x4xi8>) -> tensor<8x128xi32>
+  func.return %r : tensor<8x128xi32>
+}
+
+// A tile has as many steps as divide those of a sum; one or two gain nothing.
+// CHECK-LABEL: func.func private @prime
+// CHECK-NOT: tensorize
+func.func private @prime(%x: tensor<128x148xui8>, %w: tensor<8x37x16x4xi8>) -> tensor<128x128xi32> attributes {relay.primitive} {
+  %r = topi.matmul(%x, %w) : (tensor<128x148xui8>, tensor<8x37x16x4xi8>) -> tensor<128x128xi32>
+  func.return %r : tensor<128x128xi32>
+}
+
+// A tile for dynamic rows has 16 of them, so that the rest, in tiles of a third, may have few.
+// CHECK-LABEL: func.func private @dynamic
+// CHECK-SAME: 16 rows x 4 vectors of 16 columns = tiles of tdpbusd
+// TAIL-LABEL: func.func private @dynamic
+// TAIL: loop.for "k" %{{.*}} to 64 tensorized unroll = disable {
+// TAIL-NEXT: loop.for "i" %{{.*}} to 16 unrolled {
+// TAIL: loop.for "matmul_write_0_o_few"
+// TAIL: loop.for "k_tail" %{{.*}} to 64 tensorized unroll = disable {
+// TAIL-NEXT: loop.for "i_tail" %{{.*}} to 5 unrolled {
+func.func private @dynamic(%x: tensor<?x256xui8, #relay.dims<n>>, %w: tensor<8x64x16x4xi8>) -> tensor<?x128xi32, #relay.dims<n>> attributes {relay.primitive} {
+  %r = topi.matmul(%x, %w) : (tensor<?x256xui8, #relay.dims<n>>, tensor<8x64x16x4xi8>) -> tensor<?x128xi32, #relay.dims<n>>
+  func.return %r : tensor<?x128xi32, #relay.dims<n>>
+}
