@@ -9,7 +9,7 @@ from fuzz.mlir_texts import Finding, check_text, corpus, mutate
 from support.examples import examples
 
 SEEDS = 40
-BATCHES = examples(8)
+BATCHES = examples(4, more=2)
 
 
 @pytest.mark.parametrize("batch", range(BATCHES))

@@ -65,7 +65,7 @@ def test_a_dataset_is_gone_through_once() -> None:
 
 
 def test_chunks_give_the_same_program() -> None:
-    module, dataset = residual_network(), batches(2, 3, 12, 12, count=2)
+    module, dataset = perceptron(), batches(4, 24, count=2)
     whole = str(quantized(module, dataset))
     for chunk in (1, 100):
         assert str(quantized(module, dataset, calibrate_chunk_by=chunk)) == whole
