@@ -311,7 +311,7 @@ def test_a_copy_learns_alone() -> None:
 
 def test_many_facts_and_questions() -> None:
     environment = ShapeEnvironment()
-    names = [symbol(f"n{i}") for i in range(500)]
+    names = [symbol(f"n{i}") for i in range(200)]
     for i, (first, second) in enumerate(pairwise(names)):
         environment.add(Equal(first, second) if i % 2 else AtLeast(first, second))
         assert environment.prove(Equal(2 * first + 1, 2 * second + 1)) is (PROVEN if i % 2 else UNKNOWN)
@@ -322,7 +322,7 @@ def test_many_facts_and_questions() -> None:
 
 def test_a_long_chain_of_equations_is_resolved() -> None:
     environment = ShapeEnvironment()
-    names = [symbol(f"n{i}") for i in range(1_000)]
+    names = [symbol(f"n{i}") for i in range(500)]
     for first, second in zip(reversed(names[1:]), reversed(names[:-1]), strict=True):
         environment.add(Equal(first, second + 1))
     assert environment.prove(Equal(names[-1], names[0] + len(names) - 1)) is PROVEN

@@ -271,7 +271,7 @@ def test_an_ill_formed_module_is_refused_by_name_before_the_pass_runs() -> None:
 
 def test_a_module_nested_too_deeply_to_be_copied() -> None:
     nested = ModuleOp([])
-    for _ in range(5000):
+    for _ in range(1500):
         nested = ModuleOp([nested])
     with pytest.raises(PassError, match=r"\[FoldConstant\] the program is nested too deeply"):
         transform.FoldConstant()(nested)
