@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from xdsl.dialects.builtin import i32
 from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind, AffineConstantExpr
 
@@ -29,19 +30,24 @@ DEPTH: int = 1
 """The position of the depth among the variables of a block that unpacks a weight: columns, depth, lane."""
 
 
-def numbers_in_word(block: BlockOp, variable: SSAValue) -> int:
-    """Returns how many neighbouring values of a variable read the same element of an operand; 1 if it is one.
+MAX_NUMBERS: int = 16
+"""The maximum number of numbers in a word, which have 2 bits."""
 
-    If this differs among the operands, as between words and scales of blocks, the least number counts.
+
+def numbers_in_word(block: BlockOp, variable: SSAValue) -> int:
+    """Returns how many neighbouring values of a variable read the same word, an i32 in an operand; 1 without words.
+
+    If this differs among the words, as between a weight and the zero points of its blocks, the least number counts.
     """
     counts = [
         part.rhs.value
         for load in loads_of(block)
+        if load.buffer_type.element_type == i32
         for dimension in range(len(load.index))
         if load.index[dimension].operands == (variable,)
         for part in load.index[dimension].exprs[0].dfs()
         if isinstance(part, AffineBinaryOpExpr) and part.kind is AffineBinaryOpKind.FloorDiv
-        if isinstance(part.rhs, AffineConstantExpr)
+        if isinstance(part.rhs, AffineConstantExpr) and part.rhs.value <= MAX_NUMBERS
     ]
     return min(counts, default=1)
 
