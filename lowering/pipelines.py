@@ -194,6 +194,7 @@ def _woven(
         "loop-compute-in-place",
         *assign,
         "loop-merge-kernels",
+        "loop-parametrize-kernels",
     )
     lowerings: dict[Phase, tuple[str, ...]] = {
         # Basic block normal form is here, not in the optimiser, so that no optimiser option disables it.

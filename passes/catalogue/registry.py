@@ -112,6 +112,7 @@ FOLDERS: dict[str, str] = {
     "loop-check-accesses": "passes/loop",
     "loop-plan-memory": "passes/loop/memory",
     "loop-merge-kernels": "passes/loop",
+    "loop-parametrize-kernels": "passes/loop",
     "loop-compute-in-place": "passes/loop/memory",
     "loop-elide-copies": "passes/loop/memory",
 }

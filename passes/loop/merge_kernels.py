@@ -81,11 +81,16 @@ class LoopMergeKernelsPass(XRelayPass):
 
 def _key(kernel: func.FuncOp, keys: OpKeys) -> Hashable:
     """A key that is equal for kernels that are equal up to names."""
+    return key_of_attributes(kernel, keys), keys.of_block(kernel.body.block)
+
+
+def key_of_attributes(kernel: func.FuncOp, keys: OpKeys) -> Hashable:
+    """A key of the attributes of a kernel and its arguments that affect its code."""
     attributes: dict[str, Attribute] = {
         name: value for name, value in kernel.attributes.items() if name not in _DESCRIPTIVE_ATTRIBUTES
     }
     attributes["arg_attrs"] = _without_sizes(kernel)
-    return keys.of_attributes(attributes), keys.of_block(kernel.body.block)
+    return keys.of_attributes(attributes)
 
 
 def _without_sizes(kernel: func.FuncOp) -> ArrayAttr[DictionaryAttr]:

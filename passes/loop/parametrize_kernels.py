@@ -1,0 +1,296 @@
+"""`loop-parametrize-kernels`: replaces kernels that differ in constant extents alone by one kernel with arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
+from math import lcm
+
+from xdsl.context import Context
+from xdsl.dialects import func, memref
+from xdsl.dialects.builtin import DYNAMIC_INDEX, IndexType, MemRefType, ModuleOp, StringAttr
+from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.rewriter import Rewriter
+
+from xrelay.dialects.loop import DYNAMIC, BlockOp, ForOp, ScheduleAttr, SchedulePrimitive
+from xrelay.dialects.loop.extents import index_arguments
+from xrelay.dialects.loop.schedule import ComputeAt, DisableUnroll, Fuse, Parallelize, Reorder, Split, Value
+from xrelay.dialects.loop.versions import versions_by_kernel
+from xrelay.dialects.shared.attribute_names import LOOP_DIMS, SCHEDULE, VERSION
+from xrelay.dialects.shared.op_lists import ops_in, ops_of
+from xrelay.dialects.shared.op_making import copy
+from xrelay.errors import ScheduleError
+from xrelay.index_algebra.linear_form import dim
+from xrelay.index_algebra.value_map import ValueMap
+from xrelay.passes.graph.op_keys import OpKeys
+from xrelay.passes.graph.remarks import Remarks, report
+from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
+from xrelay.passes.loop.apply_schedules import apply_schedule
+from xrelay.passes.loop.index_arith import index_constant
+from xrelay.passes.loop.merge_kernels import add_sources, key_of_attributes
+from xrelay.passes.loop.nest_edits import extent_value
+from xrelay.passes.loop.nest_queries import blocks_of, enclosing_loops, kernels_of, reduces_over
+from xrelay.passes.loop.signature import insert_arguments
+from xrelay.passes.loop.static_sizes import replace_sizes, sized_parts, static_sizes
+
+
+@dataclass(frozen=True)
+class LoopParametrizeKernelsPass(XRelayPass):
+    """Replaces kernels that differ in constant extents alone by one kernel that takes these extents as arguments.
+
+    Before → after:
+
+    ```
+    func.call @conv(%x, %w, %y, %n) : …                          %c2 = arith.constant 2 : index
+    func.call @conv_1(%z, %v, %u, %m) : …                        func.call @conv(…, %n, %c2) : …
+    func.func private @conv(%x: memref<?x2xf32>, …, %n: index)   func.call @conv(…, %m, %c6) : …
+      loop.for "k" %k to 2                                       func.func private @conv(%x: memref<?x?xf32>, …,
+    func.func private @conv_1(%x: memref<?x6xf32>, …)                %n: index, %e: index)
+      loop.for "k" %k to 6                                         loop.for "k" %k to %e
+    ```
+
+    To compile a convolution of open width takes 100 to 200 ms, and a model has dozens that differ in the number of
+    channel blocks alone. Only kernels with dynamic extents are replaced: others are up to a few percent faster with
+    constant extents, and the extents that matter most, those of tiles and lanes, stay constant here too.
+
+    Kernels need equal schedules, and an extent stays constant if
+
+    - it is 1, or the same in all kernels;
+    - its loop is unrolled, vectorised or cut, unless the loop is that of a block that is computed at a tile;
+    - its loop is reduced, and may be unrolled by LLVM;
+    - its loop is split, and the factor does not divide it: the last tile would need conditions. If the factor divides
+      it, the kernel rounds the argument down to a multiple, from which no conditions follow.
+
+    Kernels are left unchanged if they have versions, if callers outside of the module may exist, or if the schedule is
+    not legal for arguments.
+    """
+
+    name = "loop-parametrize-kernels"
+    numerics = EXACT
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Replaces the kernels of a module in place."""
+        groups = [group for group in _groups(op) if len(group) > 1]
+        if not groups:
+            return
+        remarks, calls = Remarks(self.name), _calls(op)
+        for group in groups:
+            _replace(group, calls, remarks)
+        report(remarks.all)
+
+
+@dataclass(frozen=True)
+class _Kernel:
+    """A kernel, its constant extents, and the number by which each must be divisible."""
+
+    function: func.FuncOp
+    extents: Sequence[int]
+    factors: Sequence[int]
+
+
+def _groups(module: ModuleOp) -> list[list[_Kernel]]:
+    """Returns the kernels that may be replaced, those that differ in constant extents alone together."""
+    found = kernels_of(module)
+    versions = versions_by_kernel(found)
+    kernels = [kernel for kernel in found if kernel.sym_name.data not in versions and _may_be_replaced(kernel)]
+    if len(kernels) < 2:
+        return []
+    keys, groups = OpKeys(), dict[Hashable, list[_Kernel]]()
+    for kernel in kernels:
+        places = _Places(kernel)
+        key = key_of_attributes(kernel, keys), tuple(places.constants), tuple(_content(kernel, keys))
+        groups.setdefault(key, []).append(_Kernel(kernel, places.extents, places.factors))
+    return list(groups.values())
+
+
+def _may_be_replaced(kernel: func.FuncOp) -> bool:
+    """Whether a kernel has a schedule and arguments that are extents, is no version, and has no unknown callers."""
+    is_own = kernel.sym_visibility == StringAttr("private") and VERSION not in kernel.attributes
+    return is_own and isinstance(kernel.attributes.get(SCHEDULE), ScheduleAttr) and bool(index_arguments(kernel))
+
+
+def _schedule_of(kernel: func.FuncOp) -> Sequence[SchedulePrimitive]:
+    schedule = kernel.attributes[SCHEDULE]
+    assert isinstance(schedule, ScheduleAttr), "see _may_be_replaced"
+    return schedule.data
+
+
+class _Places:
+    """The constant extents of a kernel in the order of its text."""
+
+    def __init__(self, kernel: func.FuncOp):
+        self.extents: list[int] = []
+        self.factors: list[int] = []
+        """Numbers by which the extents must be divisible."""
+        self.constants: list[int | None] = []
+        """The extents that must stay constant, and None for others."""
+        schedule = _schedule_of(kernel)
+        factors, free = _split_factors(schedule), _free_loops(kernel, schedule)
+        for part in sized_parts(kernel):
+            factor, may_vary = 1, True
+            if isinstance(part, ForOp):
+                factor, may_vary = factors.get(part.loop_name, 1), part.loop_name in free
+            for extent in static_sizes(part):
+                varies = may_vary and extent > 1 and extent % factor == 0
+                self.extents.append(extent)
+                self.factors.append(factor)
+                self.constants.append(None if varies else extent)
+
+
+def _split_factors(schedule: Sequence[SchedulePrimitive]) -> dict[str, int]:
+    """Returns the product of the factors by which each loop, and then its outer loop, is split."""
+    factors: dict[str, int] = {}
+    origins: dict[str, str] = {}
+    for step in schedule:
+        if isinstance(step, Split):
+            origin = origins.get(step.loop, step.loop)
+            factors[origin] = factors.get(origin, 1) * step.factor
+            origins[step.names[0] if step.names else f"{step.loop}_o"] = origin
+    return factors
+
+
+def _free_loops(kernel: func.FuncOp, steps: Sequence[SchedulePrimitive]) -> set[str]:
+    """Returns the loops whose extents may become values; see the pass."""
+    blocks = blocks_of(kernel)
+    at_tiles = [blocks[step.block] for step in steps if isinstance(step, ComputeAt) and step.block in blocks]
+    moved = {loop for block in at_tiles for loop in enclosing_loops(block)}
+    rolled = {step.loop for step in steps if isinstance(step, DisableUnroll)}
+    harmless = (Split, Reorder, Fuse, Parallelize, DisableUnroll, ComputeAt)
+    bound = {name for step in steps if not isinstance(step, harmless) for name in _names_in(step)}
+    free: set[str] = set()
+    for loop in ops_of(kernel, ForOp):
+        is_reduced = any(reduces_over(block, loop) for block in blocks.values())
+        may_vary = loop.loop_name in rolled if is_reduced else loop in moved or loop.loop_name not in bound
+        free |= {loop.loop_name} if may_vary else set()
+    return free
+
+
+def _names_in(step: SchedulePrimitive) -> Iterator[str]:
+    """Yields the names of loops and blocks in a primitive."""
+    for each in fields(step):
+        value: Value = getattr(step, each.name)
+        yield from (name for name in (value if isinstance(value, tuple) else (value,)) if isinstance(name, str))
+
+
+def _content(kernel: func.FuncOp, keys: OpKeys) -> Iterator[Hashable]:
+    """Yields the parts of a key that kernels share if their bodies differ in constant extents and names alone."""
+    numbers: dict[SSAValue, int] = {}
+    for argument in kernel.body.block.args:
+        numbers[argument] = len(numbers)
+        yield _type_key(argument.type)
+    for op in ops_in(kernel.body.block):
+        properties = {name: value for name, value in op.properties.items() if name not in ("extent", "extents")}
+        yield op.name, keys.of_attributes(properties), keys.of_attributes(op.attributes)
+        yield tuple(numbers.get(operand, operand) for operand in op.operands)
+        if isinstance(op, BlockOp):
+            yield tuple(extent if extent == DYNAMIC else isinstance(extent, int) for extent in op.extents)
+        for block in (block for region in op.regions for block in region.blocks):
+            yield len(block.ops), len(block.args)
+            numbers |= {argument: len(numbers) + k for k, argument in enumerate(block.args)}
+        for result in op.results:
+            numbers[result] = len(numbers)
+            yield _type_key(result.type)
+
+
+def _type_key(type: Attribute) -> Hashable:
+    """Returns a key that buffers share if their types differ in constant extents alone."""
+    if not isinstance(type, MemRefType):
+        return type
+    shape = tuple(size == DYNAMIC_INDEX for size in type.get_shape())
+    return type.element_type, type.layout, type.memory_space, shape
+
+
+def _calls(module: ModuleOp) -> Mapping[str, list[func.CallOp]]:
+    """Returns the calls of each function."""
+    calls: dict[str, list[func.CallOp]] = {}
+    for call in ops_of(module, func.CallOp):
+        calls.setdefault(call.callee.string_value(), []).append(call)
+    return calls
+
+
+def _replace(group: Sequence[_Kernel], calls: Mapping[str, list[func.CallOp]], remarks: Remarks) -> None:
+    """Replaces the kernels of a group by one whose varying extents are arguments, if its schedule stays legal."""
+    first, columns = group[0], list(zip(*(kernel.extents for kernel in group), strict=True))
+    factors: dict[tuple[int, ...], int] = {}
+    for column, factor in zip(columns, first.factors, strict=True):
+        if len(set(column)) > 1:
+            factors[column] = lcm(factors.get(column, 1), factor)
+    opened = _with_arguments(first.function, columns, factors)
+    try:
+        opened.attributes[SCHEDULE] = ScheduleAttr(_unfused(_schedule_of(opened)))
+        apply_schedule(copy(opened), _schedule_of(opened))
+    except ScheduleError as error:
+        remarks.refused(first.function, f"{len(group)} kernels differ in extents alone, but {error.message}")
+        return
+    Rewriter.replace_op(first.function, opened, [])
+    for number, kernel in enumerate(group):
+        sizes = [column[number] for column in factors]
+        for call in calls.get(kernel.function.sym_name.data, ()):
+            _redirect(call, opened, sizes)
+        if kernel is not first:
+            add_sources(opened, kernel.function)
+            Rewriter.erase_op(kernel.function)
+    remarks.applied(opened, f"replaces {len(group)} kernels that differ in extents alone")
+
+
+def _with_arguments(
+    kernel: func.FuncOp, columns: Sequence[tuple[int, ...]], factors: Mapping[tuple[int, ...], int]
+) -> func.FuncOp:
+    """Returns a copy of a kernel in which the extents of the columns in `factors` are arguments."""
+    opened = copy(kernel)
+    opened.attributes.pop(LOOP_DIMS, None)
+    count = len(factors)
+    names = [f"size{number}" for number in range(count)]
+    arguments = insert_arguments(opened, len(opened.body.block.args), [IndexType()] * count, names)
+    given: dict[tuple[int, ...], SSAValue] = dict(zip(factors, arguments, strict=True))
+    rounded = {column: _rounded(opened, given[column], factor) for column, factor in factors.items()}
+    chosen = [
+        given if isinstance(part, SSAValue) else rounded for part in sized_parts(kernel) for _ in static_sizes(part)
+    ]
+    pairs = zip(columns, chosen, strict=True)
+    replace_sizes(opened, (values.get(column, column[0]) for column, values in pairs))
+    return opened
+
+
+def _unfused(steps: Sequence[SchedulePrimitive]) -> list[SchedulePrimitive]:
+    """Returns a schedule with several parallel loops instead of a fused one: `fuse` needs constant extents.
+
+    `convert-loop-to-scf` distributes the iterations of a nest of parallel loops like those of the fused loop.
+    """
+    fused: dict[str, Fuse] = {step.name: step for step in steps if isinstance(step, Fuse) and step.name is not None}
+    named = {name for step in steps if not isinstance(step, Fuse | Parallelize) for name in _names_in(step)}
+    found: list[SchedulePrimitive] = []
+    for step in reversed(steps):
+        if isinstance(step, Parallelize) and step.loop in fused and step.loop not in named:
+            pending: list[str] = [step.loop]
+            while pending:
+                if (loop := pending.pop()) in fused and loop not in named:
+                    pending += (fused[loop].outer, fused[loop].inner)
+                    del fused[loop]
+                else:
+                    found.append(Parallelize(loop))
+        elif not isinstance(step, Fuse) or step.name is None or step.name in fused:
+            found.append(step)
+    return found[::-1]
+
+
+def _rounded(kernel: func.FuncOp, size: SSAValue, factor: int) -> SSAValue:
+    """Returns a value that is `size`, from whose definition it follows that it is a multiple of `factor`."""
+    multiple = extent_value(kernel, ValueMap(((dim(0) // factor) * factor,), (size,)), "multiple")
+    assert isinstance(multiple, SSAValue), "it depends on the argument"
+    return multiple
+
+
+def _redirect(call: func.CallOp, kernel: func.FuncOp, sizes: Sequence[int]) -> None:
+    """Replaces a call by one of `kernel`, with these sizes as its last arguments."""
+    ops: list[Operation] = []
+    operands: list[SSAValue] = []
+    for operand, argument in zip(call.arguments, kernel.body.block.args, strict=False):
+        if operand.type != argument.type and isinstance(argument.type, MemRefType):
+            ops.append(cast := memref.CastOp.get(operand, argument.type))
+            operand = cast.dest
+        operands.append(operand)
+    constants = [index_constant(size) for size in sizes]
+    new = func.CallOp(kernel.sym_name.data, [*operands, *(each.result for each in constants)], [])
+    new.attributes, new.location = call.attributes, call.location
+    Rewriter.replace_op(call, [*ops, *constants, new], [])
