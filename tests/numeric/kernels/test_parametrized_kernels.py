@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from numpy.lib.stride_tricks import sliding_window_view
@@ -20,7 +22,7 @@ def convolved(x: NDArray[np.float32], w: NDArray[np.float32]) -> NDArray[np.floa
 @pytest.mark.parametrize("threads", [1, 2])
 def test_convolutions_of_other_numbers_of_channels(threads: int) -> None:
     rng = np.random.default_rng(0)
-    weights = [rng.integers(-2, 3, (o, i, 3)).astype(np.float32) for i, o in zip(CHANNELS, CHANNELS[1:], strict=False)]
+    weights = [rng.integers(-2, 3, (o, i, 3)).astype(np.float32) for i, o in pairwise(CHANNELS)]
     lines: list[str] = []
     for k, w in enumerate(weights):
         type, text = f"tensor<{w.shape[0]}x{w.shape[1]}x3xf32>", w.tobytes().hex().upper()
