@@ -17,6 +17,8 @@ from xrelay.runtime.metadata import ModelMetadata, TensorSpec
 _Named = Sequence[tuple[TensorSpec, str]]
 """Inputs or outputs with their C identifiers."""
 _OBJECT_TYPE: Final = "xrelay_object"
+TILES: Final = "+amx-tile"
+"""The feature of a target with tile registers."""
 # Types without a C equivalent are passed as their bits.
 _C_TYPES: Final = {
     "float32": "float",
@@ -53,6 +55,8 @@ def header_text(metadata: ModelMetadata, prefix: str, *, allocates: bool = False
         "abi": ABI_VERSION,
         "weights_size": weight_offsets(metadata)[1],
         "comment": _comment(metadata, results),
+        "tiles": _TILES if has_tiles(metadata) else "",
+        "permission": _PERMISSION if has_tiles(metadata) else "",
         "objects": _OBJECTS if any(spec.containers for spec, _ in (*inputs, *outputs)) else "",
         "fields": "\n".join(_field(*result) for result in results),
         "size_text": comment_text("; ".join([*_plan_sizes(metadata), *_not_counted(metadata)])),
@@ -75,6 +79,11 @@ def header_text(metadata: ModelMetadata, prefix: str, *, allocates: bool = False
         ]
     )
     return template.format(**fields)
+
+
+def has_tiles(metadata: ModelMetadata) -> bool:
+    """Whether the code may use tile registers, for which a program requests the permission of the system."""
+    return TILES in metadata.features.split(",")
 
 
 def _run_fields(
@@ -246,7 +255,7 @@ _BODY: Final = """\
         {arguments}}};
   int32_t status;
   (void)weights;
-"""
+{permission}"""
 _REST: Final = """\
   context->num_threads = num_threads;
   status = {entry}(context, args);
@@ -325,7 +334,7 @@ __attribute__((weak)) int32_t {parallel_for}(void *ctx, xrelay_body body, void *
 #error "headers of models that different versions of xrelay compiled"
 #endif
 
-{objects}int32_t {entry}(void *ctx, void **args);
+{tiles}{objects}int32_t {entry}(void *ctx, void **args);
 """
 _CONSTANTS: Final = """
 #define {macro}_ALIGNMENT {alignment}
@@ -391,6 +400,19 @@ static inline int32_t {prefix}_plan(const int64_t *dims, int64_t *sizes) {{
 /* Allocates an arena of sizes[0] bytes; NULL on failure. Release with free(). */
 static inline void *{prefix}_new_arena(int64_t bytes) {{
   size_t size = (size_t)bytes;
+"""
+_PERMISSION: Final = "  if (xrelay_request_tiles() != 0) return 1;\n"
+_TILES: Final = """\
+/* Requests Linux's permission to use tile registers for all threads of the process; returns 0 if it is granted. */
+#ifndef XRELAY_TILES
+#define XRELAY_TILES
+static inline int64_t xrelay_request_tiles(void) {
+  int64_t result = 158; /* arch_prctl(ARCH_REQ_XCOMP_PERM, 18) */
+  __asm__ volatile("syscall" : "+a"(result) : "D"((int64_t)0x1023), "S"((int64_t)18) : "rcx", "r11", "memory");
+  return result;
+}
+#endif
+
 """
 _OBJECTS: Final = """\
 /* A tensor in a list, or a list: a sequence, or an optional with one or no value.

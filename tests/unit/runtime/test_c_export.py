@@ -6,14 +6,18 @@ import re
 import shutil
 import subprocess
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 from support.c_programs import COMPILER, check_syntax, compile_and_run, needs_compiler, needs_cxx_compiler
 
+import xrelay
+from xrelay import relay
 from xrelay.api.model import CompiledModel
 from xrelay.errors import ArtifactError
+from xrelay.runtime import llvm
 from xrelay.runtime.c_export import defined_symbols, rename_symbols
 from xrelay.runtime.c_header import c_identifier, comment_text, header_text
 from xrelay.runtime.metadata import MemoryInfo, ModelMetadata, TensorSpec
@@ -31,6 +35,20 @@ int main(int argc, char **argv) {
   for (int i = 0; i < 100; ++i) printf("%.9g\\n", out[i]);
   free(weights);
   free(arena);
+  return status;
+}
+"""
+TILES_MAIN = """
+#include "m.h"
+int main(int argc, char **argv) {
+  static uint8_t x[32 * 64];
+  static int32_t y[32 * 32];
+  void *weights = m_load_weights(argv[1]), *arena = m_new_arena();
+  int32_t status;
+  if (argc != 2) return 2;
+  memset(x, 3, sizeof x);
+  status = m_run(x, y, weights, arena, 1);
+  for (int i = 0; i < 32; ++i) printf("%d\\n", y[33 * i]);
   return status;
 }
 """
@@ -54,6 +72,24 @@ def test_a_c_program_runs_the_model(adder: CompiledModel, tmp_path: Path, own: b
     printed = compile_and_run(tmp_path, sources, str(tmp_path / "m.weights"))
     expected = 0.5 * np.arange(100) + 1000 + np.arange(100)
     np.testing.assert_array_equal(np.array(printed.split(), np.float32), expected)
+
+
+def test_only_code_with_tiles_requests_the_permission(adder: CompiledModel):
+    plain = replace(adder.artifact.metadata, features="+avx2,-amx-tile")
+    assert "xrelay_request_tiles" not in header_text(plain, "m")
+    text = header_text(replace(plain, features="+avx2,+amx-tile"), "m")
+    assert text.count("xrelay_request_tiles() != 0") == 1
+
+
+@needs_compiler
+@pytest.mark.skipif("amx-tile" not in llvm.host_features(), reason="this process may not use AMX's tiles")
+def test_a_c_program_that_uses_tiles(tmp_path: Path):
+    x = relay.var("x", shape=(32, 64), dtype="uint8")
+    y = relay.nn.dense(x, relay.const(np.full((32, 64), 2, np.int8)), out_dtype="int32")
+    compiled = xrelay.compile(relay.IRModule.from_expr(y))
+    compiled.export(tmp_path / "m.o", header=tmp_path / "m.h")
+    printed = compile_and_run(tmp_path, {"main.c": TILES_MAIN}, str(tmp_path / "m.weights"))
+    np.testing.assert_array_equal(np.array(printed.split(), np.int32), np.full(32, 2 * 64 * 3))
 
 
 @needs_compiler
