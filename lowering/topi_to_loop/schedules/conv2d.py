@@ -9,6 +9,7 @@ from math import ceil, prod
 from xrelay.lowering.topi_to_loop.schedules.candidates import Candidate, Proposal, Refusal
 from xrelay.lowering.topi_to_loop.schedules.common_steps import schedule_remaining
 from xrelay.lowering.topi_to_loop.schedules.cost_model import (
+    MAX_UNROLLED_VECTORS,
     MIN_LANES,
     UNITS,
     Cost,
@@ -26,7 +27,7 @@ from xrelay.lowering.topi_to_loop.schedules.kernel_view import (
 from xrelay.lowering.topi_to_loop.schedules.reduction import consumer_at_points, fold_at_consumer
 from xrelay.lowering.topi_to_loop.schedules.register_tile import TiledAxis, tile_products
 from xrelay.lowering.topi_to_loop.schedules.schedule_draft import ScheduleDraft
-from xrelay.lowering.topi_to_loop.schedules.tile_model import RegisterTile, rank_filters, rank_tiles
+from xrelay.lowering.topi_to_loop.schedules.tile_model import FilterTile, RegisterTile, rank_filters, rank_tiles
 
 
 def propose_conv2d_nchwc(view: KernelView) -> list[Proposal]:
@@ -150,41 +151,42 @@ def propose_conv2d_nchw(view: KernelView) -> list[Proposal]:
     if lanes < MIN_LANES:
         reason = f"{product.extent(Role.COLUMNS)} columns are too few for lanes"
         return [Refusal(COLUMNS, reason), _one_by_one(view, product, reason)]
-    tiles = rank_filters(product.filters_of_group, view.target.vector_registers, product.terms)
+    vectors = min(product.extent(Role.COLUMNS) // lanes, MAX_UNROLLED_VECTORS) if product.has_unit_stride else 1
+    tiles = rank_filters(product.filters_of_group, view.target.vector_registers, product.terms, vectors)
     reason = f"{product.filters_of_group} filters, stride {product.column_stride}"
-    return [*(_plain(view, product, lanes, *tile) for tile in tiles), _one_by_one(view, product, reason)]
+    return [*(_plain(view, product, lanes, tile) for tile in tiles), _one_by_one(view, product, reason)]
 
 
 COLUMNS = "columns as lanes"
 """The name of the candidates whose lanes are columns."""
 
 
-def _plain(view: KernelView, product: ProductView, lanes: int, filters: int, efficiency: float) -> Candidate:
-    """Returns the candidate whose tile has these filters and lanes."""
+def _plain(view: KernelView, product: ProductView, lanes: int, tile: FilterTile) -> Candidate:
+    """Returns the candidate with this tile, whose vectors have `lanes`."""
+    filters, width = tile.filters, lanes * tile.vectors
 
     def estimate() -> Cost:
         columns = product.extent(Role.COLUMNS)
-        vectors = points(product.block) / columns * ceil(columns / lanes)
-        cycles = vectors / UNITS / efficiency
+        vectors = points(product.block) / columns * ceil(columns / width) * tile.vectors
+        cycles = vectors / UNITS / tile.efficiency
         if not product.has_unit_stride:
             cycles += vectors / filters * (GATHERED_VECTOR if filters == 1 else GATHERED_LANE * lanes)
-        sizes = {Role.CHANNELS: filters, Role.COLUMNS: lanes}
+        sizes = {Role.CHANNELS: filters, Role.COLUMNS: width}
         return products_cost(view, product, cycles, _tiles(product, sizes))
 
     def apply(draft: ScheduleDraft) -> None:
         own = product.of(draft)
         consumer = consumer_at_points(draft, own.name, read_elsewhere=True)
-        sizes = ((Role.CHANNELS, filters), (Role.COLUMNS, lanes))
+        sizes = ((Role.CHANNELS, filters), (Role.COLUMNS, width))
         axes = [TiledAxis(own.positions[role], size) for role, size in sizes]
-        tile_products(draft, own.name, consumer.block_name, axes)
-        draft.record_reason(f"{filters} filters x {lanes} columns")
+        tile_products(draft, own.name, consumer.block_name, axes, lanes=lanes)
+        draft.record_reason(f"{filters} filters x {width} columns")
         schedule_remaining(draft)
 
     gathered = "" if product.has_unit_stride else ", gathered once for each tile"
-    name = f"{COLUMNS}, {filters} filters x {lanes} columns"
-    return Candidate(
-        name, f"tiles at {efficiency:.0%} of the peak{gathered}", estimate, apply, frozenset({product.name})
-    )
+    name = f"{COLUMNS}, {filters} filters x {width} columns"
+    reason = f"tiles at {tile.efficiency:.0%} of the peak{gathered}"
+    return Candidate(name, reason, estimate, apply, frozenset({product.name}))
 
 
 def _one_by_one(view: KernelView, product: ProductView, reason: str) -> Candidate:

@@ -61,11 +61,18 @@ def around_tile(draft: ScheduleDraft, inner: Sequence[str]) -> tuple[list[str], 
 
 
 def tile_products(
-    draft: ScheduleDraft, name: str, consumer: str, axes: Sequence[TiledAxis], *, terms: str | None = None
+    draft: ScheduleDraft,
+    name: str,
+    consumer: str,
+    axes: Sequence[TiledAxis],
+    *,
+    terms: str | None = None,
+    lanes: int | None = None,
 ) -> None:
     """Computes the sums of block `name` in a register tile at `consumer`; raises `ScheduleError` if that is not legal.
 
-    `axes` are as in `_split_consumer`. `terms` is the loop over contiguous products; it goes inside the lanes.
+    `axes` are as in `_split_consumer`. `terms` is the loop over contiguous products; it goes inside the lanes. With
+    `lanes`, the last axis of a tile may have several vectors of this length.
     """
     block = draft.block(name)
     own = [loop_of_variable(block, position) for position in range(len(block.kinds))]
@@ -75,10 +82,22 @@ def tile_products(
         raise ScheduleError(f"{consumer} is a single element")
     draft.do(ComputeAt(name, outside[-1]))
     tile = [loop for axis in axes if (loop := own[axis.position]) is not None and draft.extent(loop) > 1]
-    schedule_sums(draft, name, reduction, tile, own[axes[-1].position], terms)
+    last = own[axes[-1].position]
+    if lanes is not None:
+        tile, inner = (_in_vectors(draft, loops, lanes) for loops in (tile, inner))
+        last = tile[-1] if tile else None
+    schedule_sums(draft, name, reduction, tile, last, terms)
     unroll_tile(draft, consumer, inner, inner[-1] if inner else None)
     parallelize_outer(draft, outside, work)
     draft.mark_done(name, consumer)
+
+
+def _in_vectors(draft: ScheduleDraft, loops: Sequence[str], lanes: int) -> list[str]:
+    """Splits the last loop into vectors if it is longer than one; returns the loops that replace `loops`."""
+    if not loops or draft.extent(loops[-1]) <= lanes:
+        return list(loops)
+    *others, row = loops
+    return [*others, *draft.split(row, lanes, outer="v", inner="l")]
 
 
 def schedule_sums(

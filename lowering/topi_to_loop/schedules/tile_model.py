@@ -22,6 +22,9 @@ MIN_GAIN = 1e-3
 MIN_ACCUMULATORS = 10
 """The least number of independent chains of multiply-adds that hides their latency."""
 
+ENOUGH_ACCUMULATORS = 8
+"""The number of chains that reaches nearly the peak, so that more do not pay for the rest of a row."""
+
 MIN_POSITIONS = 9
 """The least number of multiply-adds for each vector of weights at which the L2 cache is not the bottleneck."""
 
@@ -174,23 +177,33 @@ PARTIAL_TILE = 0.7
 """The factor of the efficiency if the tile does not divide the number of filters of a group."""
 
 
-@cache
-def rank_filters(filters: int, registers: int, terms: int) -> tuple[tuple[int, float], ...]:
-    """Returns the best numbers of filters that share one vector of a row, with their share of the peak, best first.
+@dataclass(frozen=True)
+class FilterTile:
+    """A tile of sums of `filters` that share each of the `vectors` of a row, and the expected share of the peak."""
 
-    They are chosen out of `filters` that read the same channels. There is an accumulator for each of them. A divisor
-    of `filters` is preferred. The sums of neighbouring tiles overlap if they have few `terms`.
+    filters: int
+    vectors: int
+    efficiency: float
+
+
+@cache
+def rank_filters(filters: int, registers: int, terms: int, vectors: int = 1) -> tuple[FilterTile, ...]:
+    """Returns the best tiles of filters and vectors of a row, best first. There is an accumulator for each pair.
+
+    The filters are chosen out of `filters` that read the same channels. A divisor of `filters` is preferred. The sums
+    of neighbouring tiles overlap if they have few `terms`. A tile of few filters has up to `vectors` vectors.
     """
     chains = MIN_ACCUMULATORS if terms > SHORT_SUM else MIN_ACCUMULATORS / 2
 
-    def speed(count: int) -> float:
+    def tile(count: int) -> FilterTile:
+        fitting = (number for number in range(vectors, 1, -1) if fits(count, number, registers))
+        wide = min(next(fitting, 1), -(-ENOUGH_ACCUMULATORS // count))
         tiles = -(-filters // count)
         useful = 1.0 if tiles * count == filters else PARTIAL_TILE * filters / (tiles * count)
-        return useful * min(1.0, count / chains) / (1.0 + WEIGHT_LOAD / count)
+        return FilterTile(count, wide, useful * min(1.0, count * wide / chains) / (1.0 + WEIGHT_LOAD / count))
 
     counts = takewhile(lambda count: count == 1 or fits(count, 1, registers), range(1, filters + 1))
-    ranked = sorted(((count, speed(count)) for count in counts), key=lambda pair: -pair[1])
-    return tuple(ranked[:TILES])
+    return tuple(sorted(map(tile, counts), key=lambda tile: -tile.efficiency)[:TILES])
 
 
 def largest_divisor(number: int, limit: int) -> int:

@@ -18,7 +18,7 @@ def choose_tile(width: int, blocks: int, registers: int, **options: Any) -> Regi
 
 
 def choose_filters(filters: int, registers: int) -> int:
-    return rank_filters(filters, registers, terms=1000)[0][0]
+    return rank_filters(filters, registers, terms=1000)[0].filters
 
 
 WIDTHS = (1, 2, 3, 5, 7, 13, 14, 17, 27, 28, 55, 56, 112, 149, 224)
@@ -85,6 +85,13 @@ def test_filters_of_a_tile_fit_the_registers(filters: int, registers: int) -> No
 
 def test_filters_are_cut_evenly_where_that_keeps_the_units_busy() -> None:
     assert [choose_filters(filters, 32) for filters in (13, 34, 62, 64)] == [13, 17, 21, 16]
+
+
+def test_few_filters_share_several_vectors_of_a_row() -> None:
+    """Eight accumulators keep the units busy; a row of one vector has no others."""
+    tiles = [rank_filters(filters, 32, terms=1000, vectors=4)[0] for filters in (1, 2, 3, 4, 8)]
+    assert [(tile.filters, tile.vectors) for tile in tiles] == [(1, 4), (2, 4), (3, 3), (4, 2), (8, 1)]
+    assert rank_filters(2, 32, terms=1000)[0].vectors == 1
 
 
 def test_divisors() -> None:

@@ -304,6 +304,15 @@ func.func private @grouped_conv(%x: tensor<1x16x14x14xf32>, %w: tensor<68x8x1x1x
   func.return %r : tensor<1x68x14x14xf32>
 }
 
+// Two filters have several vectors of a row.
+// CHECK-LABEL: func.func private @two_filters
+// CHECK-SAME: split("w", 16, names = ["w_v", "w_l"]), {{.*}}vectorize("w_l"), unroll("c"), unroll("w_v")
+// CHECK-SAME: conv2d_nchw: {{.*}}2 filters x 64 columns
+func.func private @two_filters(%x: tensor<1x32x64x100xf32>, %w: tensor<2x32x1x1xf32>) -> tensor<1x2x64x100xf32> {
+  %r = topi.conv2d_nchw(%x, %w) : (tensor<1x32x64x100xf32>, tensor<2x32x1x1xf32>) -> tensor<1x2x64x100xf32>
+  func.return %r : tensor<1x2x64x100xf32>
+}
+
 // An existing schedule is kept.
 // CHECK-LABEL: func.func private @by_hand
 // CHECK-SAME: loop.schedule = #loop.schedule<[split("i", 2)]>
