@@ -212,6 +212,8 @@ class KernelWriter:
         if condition is not None:
             self._values.set(op.results[0], condition)
             return
+        if isinstance(op, arith.SelectOp) and self._values.choose(op):
+            return
         if (index := as_expression(op, self._values, self._emitter)) is not None:
             self._values.set(op.results[0], index)
             return

@@ -71,6 +71,14 @@ class Values:
         value = self.get(old)
         return Condition(mask=Mask(value)) if isinstance(value.type, VectorType) else Condition(value=value)
 
+    def choose(self, op: arith.SelectOp) -> bool:
+        """Maps the result of a select to the operand that it returns; returns false if the condition is not known."""
+        condition = self._known.get(op.cond)
+        if not isinstance(condition, Condition) or condition.known is None:
+            return False
+        self._known[op.result] = self._known[op.lhs if condition.known else op.rhs]
+        return True
+
     def access(self, index: ValueMap) -> ValueMap:
         """Returns the index expressions of an access, over new values."""
         return index.substitute({operand: self.index(operand) for operand in index.operands})

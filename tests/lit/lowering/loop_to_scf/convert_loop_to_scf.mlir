@@ -283,3 +283,30 @@ func.func private @large_local_buffer(%x: memref<10000000xf32>) attributes {loop
   }
   func.return
 }
+
+// -----
+
+// A remainder that rounds down has a select for negative indices; no index of this loop is negative.
+// CHECK-LABEL: func.func @decided_select
+// CHECK:       scf.for %i
+// CHECK-NEXT:    arith.divui %i
+// CHECK-NEXT:    arith.muli
+// CHECK-NEXT:    arith.addi
+// CHECK-NEXT:    memref.store
+func.func @decided_select(%X: memref<9xindex>) {
+  loop.for "i" %i to 9 {
+    %zero = arith.constant 0 : index
+    %last = arith.constant -1 : index
+    %four = arith.constant 4 : index
+    %negative = arith.cmpi slt, %i, %zero : index
+    %mirrored = arith.subi %last, %i : index
+    %a = arith.select %negative, %mirrored, %i : index
+    %b = arith.divui %a, %four : index
+    %below = arith.subi %last, %b : index
+    %quotient = arith.select %negative, %below, %b : index
+    %c = arith.muli %quotient, %four : index
+    %rest = arith.subi %i, %c : index
+    loop.store %rest, %X[%i] : memref<9xindex>
+  }
+  func.return
+}
