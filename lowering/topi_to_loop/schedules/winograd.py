@@ -32,7 +32,7 @@ from xrelay.target import Target
 CANDIDATES: Final = 3
 """The maximum number of candidates for a kernel."""
 
-LARGEST_SHARE: Final = 0.75
+LARGEST_SHARE: Final = 0.85
 """The part of the L2 cache that the transformed data and the products of a block may fill."""
 
 TRANSFORMED: Final = 4.0
@@ -118,7 +118,7 @@ def propose_winograd(view: KernelView) -> list[Proposal]:
     ```
 
     The data of a block for all channels, and its products for a few blocks of filters, fit into the L2 cache. If the
-    weight does not, larger blocks read it less often.
+    weight does not fit as well, larger blocks read it less often.
     """
     product = ProductView.only(view.blocks(), Conv2dNchwcWinogradOp)
     stages = None if product is None else Stages.of(view.blocks(), product.block)
@@ -186,7 +186,8 @@ def _block_bytes(product: ProductView, plan: BlockPlan) -> int:
 def _cost(view: KernelView, product: ProductView, plan: BlockPlan) -> Cost:
     """Returns the cost: the products, the transforms, and the weight, which each block reads once.
 
-    The transformed data stays in the cache, so its traffic overlaps with the products.
+    The transformed data stays in the L2 cache, so its traffic overlaps with the products. So does that of the weight
+    if both fit into the cache. Then the smallest block is best.
     """
     target, lanes = view.target, product.extent(Role.LANE)
     sums = points(product.block) / lanes
@@ -196,7 +197,8 @@ def _cost(view: KernelView, product: ProductView, plan: BlockPlan) -> Cost:
     tiles = product.extent(Role.BATCH) * product.extent(Role.ROWS) * product.extent(Role.COLUMNS)
     blocks = tiles // plan.tiles
     weight = product.factor_bytes[1]
-    memory = weight * blocks / target.bytes_per_cycle(weight + _block_bytes(product, plan))
+    fits = weight + _block_bytes(product, plan) <= LARGEST_SHARE * target.l2
+    memory = 0.0 if fits else weight * blocks / target.bytes_per_cycle(max(weight, target.l2 + 1))
     threads = busy_threads(target, blocks * plan.parts, points(product.block))
     return Cost(arithmetic, memory, (arithmetic + memory) / threads)
 
