@@ -74,7 +74,7 @@ OPTIMIZER_PIPELINE: tuple[PipelineRow, ...] = (
     PipelineRow(3, "relay-simplify-batch-matmul", "groups of heads read the keys of attention without a copy"),
     PipelineRow(3, "relay-widen-products", "CPUs multiply and add in f32"),
     PipelineRow(3, "relay-alter-op-layout{vector-lanes={lanes}}", "a vector register holds one block of channels"),
-    PipelineRow(ON_DEMAND, "relay-apply-winograd", "tiles of convolutions take up to four times fewer products"),
+    PipelineRow(3, "relay-apply-winograd", "tiles of convolutions take up to four times fewer products"),
     PipelineRow(ON_DEMAND, "relay-fast-math", "approximations of exponentials are faster"),
     PipelineRow(2, "relay-fold-constant", "weights are converted to the new layouts"),
     PipelineRow(1, "relay-dead-code-elimination", "constant folding and layouts leave unused ops"),

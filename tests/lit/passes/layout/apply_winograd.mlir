@@ -21,13 +21,29 @@ func.func @large(%x: tensor<1x1x28x28x16xf32>) -> tensor<1x1x28x28x16xf32> {
 
 // The transformed weight of larger tiles takes more time to read than they save.
 // SAYS: relay.nn.conv2d: tiles of 2 x 2 results
-func.func @small(%x: tensor<?x4x7x7x16xf32, #relay.dims<n>>) -> tensor<?x4x7x7x16xf32, #relay.dims<n>> {
+func.func @small(%x: tensor<?x4x14x14x16xf32, #relay.dims<n>>) -> tensor<?x4x14x14x16xf32, #relay.dims<n>> {
   %w = relay.constant dense<1.0> : tensor<4x4x3x3x16x16xf32>
-  %y = relay.nn.conv2d(%x, %w) {padding = [1, 1, 1, 1], data_layout = "NCHW16c", kernel_layout = "OIHW16i16o"} : (tensor<?x4x7x7x16xf32, #relay.dims<n>>, tensor<4x4x3x3x16x16xf32>) -> tensor<?x4x7x7x16xf32, #relay.dims<n>>
-  func.return %y : tensor<?x4x7x7x16xf32, #relay.dims<n>>
+  %y = relay.nn.conv2d(%x, %w) {padding = [1, 1, 1, 1], data_layout = "NCHW16c", kernel_layout = "OIHW16i16o"} : (tensor<?x4x14x14x16xf32, #relay.dims<n>>, tensor<4x4x3x3x16x16xf32>) -> tensor<?x4x14x14x16xf32, #relay.dims<n>>
+  func.return %y : tensor<?x4x14x14x16xf32, #relay.dims<n>>
 }
 
-// SAYS: relay.nn.conv2d: the direct convolution is faster
+// The errors of larger tiles grow with the number of channels.
+// SAYS: relay.nn.conv2d: tiles of 2 x 2 results
+func.func @deep(%x: tensor<1x32x28x28x16xf32>) -> tensor<1x1x28x28x16xf32> {
+  %w = relay.constant dense<1.0> : tensor<1x32x3x3x16x16xf32>
+  %y = relay.nn.conv2d(%x, %w) {padding = [1, 1, 1, 1], data_layout = "NCHW16c", kernel_layout = "OIHW16i16o"} : (tensor<1x32x28x28x16xf32>, tensor<1x32x3x3x16x16xf32>) -> tensor<1x1x28x28x16xf32>
+  func.return %y : tensor<1x1x28x28x16xf32>
+}
+
+// The time to read the weight, which is larger when it is transformed, outweighs the products that are saved.
+// SAYS: relay.nn.conv2d: the direct convolution is about as fast
+func.func @few_tiles(%x: tensor<1x4x7x7x16xf32>) -> tensor<1x4x7x7x16xf32> {
+  %w = relay.constant dense<1.0> : tensor<4x4x3x3x16x16xf32>
+  %y = relay.nn.conv2d(%x, %w) {padding = [1, 1, 1, 1], data_layout = "NCHW16c", kernel_layout = "OIHW16i16o"} : (tensor<1x4x7x7x16xf32>, tensor<4x4x3x3x16x16xf32>) -> tensor<1x4x7x7x16xf32>
+  func.return %y : tensor<1x4x7x7x16xf32>
+}
+
+// SAYS: relay.nn.conv2d: the direct convolution is about as fast
 func.func @tiny(%x: tensor<1x4x3x3x16xf32>) -> tensor<1x4x1x1x16xf32> {
   %w = relay.constant dense<1.0> : tensor<4x4x3x3x16x16xf32>
   %y = relay.nn.conv2d(%x, %w) {data_layout = "NCHW16c", kernel_layout = "OIHW16i16o"} : (tensor<1x4x3x3x16xf32>, tensor<4x4x3x3x16x16xf32>) -> tensor<1x4x1x1x16xf32>
