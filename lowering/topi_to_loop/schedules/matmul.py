@@ -178,8 +178,8 @@ def _instruction_plans(view: KernelView, product: ProductView, lanes: int, right
         return
     rows, blocks = product.extent(Role.ROWS), product.extent(Role.COLUMNS) // lanes
     is_dynamic = not isinstance(product.block.extents[positions[Role.ROWS]], int)
-    for tile in tile_sizes(rows, blocks, product.extent(Role.DEPTH), instruction, is_dynamic=is_dynamic):
-        shared = tuple(shared_stacks(product, right))
+    shared, depth, l1 = tuple(shared_stacks(product, right)), product.extent(Role.DEPTH), view.target.l1
+    for tile in tile_sizes(rows, blocks, depth, instruction, l1=l1, is_dynamic=is_dynamic):
         yield _candidate(view, MatrixPlan(lanes, tile, product, shared, instruction=instruction), right)
 
 

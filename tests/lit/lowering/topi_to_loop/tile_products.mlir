@@ -2,12 +2,12 @@
 // RUN: xrelay-opt %s -p 'topi-expand-named,topi-inline-injective,convert-topi-to-loop,loop-assign-schedules{target="cpu -mcpu=cascadelake -num-threads=2"}' | filecheck %s --check-prefix VECTORS
 // RUN: xrelay-opt %s -p 'topi-expand-named,topi-inline-injective,convert-topi-to-loop,loop-assign-schedules{target="cpu -mcpu=cascadelake -mattr=+amx-tile,+amx-int8 -num-threads=2"},loop-apply-schedules,loop-lower-blocks' | filecheck %s --check-prefix TAIL
 
-// Two tiles of rows and two of columns have four tiles of sums; the rows of the consumer are not unrolled.
+// The rows of the consumer are not unrolled.
 // CHECK-LABEL: func.func private @rows
-// CHECK-SAME: split("y_i", 32, names = ["y_i_o", "y_i_i"])
+// CHECK-SAME: split("y_i", 16, names = ["y_i_o", "y_i_i"])
 // CHECK-SAME: contract("matmul_t", "matmul_j_l"), unroll("matmul_i"), unroll("matmul_j_v"), disable_unroll("matmul_k"), tensorize("matmul_k", "tdpbusd")
 // CHECK-NOT: unroll("y_i_i")
-// CHECK-SAME: 32 rows x 2 vectors of 16 columns = tiles of tdpbusd
+// CHECK-SAME: 16 rows x 4 vectors of 16 columns = tiles of tdpbusd
 // VECTORS-LABEL: func.func private @rows
 // VECTORS-NOT: tensorize
 func.func private @rows(%x: tensor<128x256xui8>, %w: tensor<8x64x16x4xi8>) -> tensor<128x128xf32> attributes {relay.primitive} {
@@ -18,6 +18,14 @@ func.func private @rows(%x: tensor<128x256xui8>, %w: tensor<8x64x16x4xi8>) -> te
     topi.yield %1 : f32
   }
   func.return %y : tensor<128x128xf32>
+}
+
+// The last tile has 16 rows, too. Two tiles of rows and two of columns are in registers.
+// CHECK-LABEL: func.func private @uneven
+// CHECK-SAME: 24 rows x 2 vectors of 16 columns = tiles of tdpbusd
+func.func private @uneven(%x: tensor<40x256xui8>, %w: tensor<8x64x16x4xi8>) -> tensor<40x128xi32> attributes {relay.primitive} {
+  %r = topi.matmul(%x, %w) : (tensor<40x256xui8>, tensor<8x64x16x4xi8>) -> tensor<40x128xi32>
+  func.return %r : tensor<40x128xi32>
 }
 
 // Few rows have no full tile.
