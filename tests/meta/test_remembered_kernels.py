@@ -97,6 +97,7 @@ def test_most_kernels_that_no_cache_gets_are_compiled_at_level_0(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("XRELAY_CACHE_DIR", str(tmp_path))
+    monkeypatch.setenv("XRELAY_CACHE", "1")
     optimised = objects()
     monkeypatch.setattr(remembered, "THOROUGH", 1 << 32)
     assert objects() != optimised

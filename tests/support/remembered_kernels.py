@@ -3,7 +3,8 @@
 Numeric tests compile the same few kernels many times, for example for one op at two opt levels. As in the cache on
 disk, the text of its module, the passes, the target and LLVM's opt level determine the code of a kernel. This module
 keeps code in memory by these keys, also for `cache=False`. Lowering does not depend on LLVM's opt level, so a kernel is
-lowered once, and then compiled once for each level. Code outside of kernels is kept by its LLVM IR.
+lowered once, and then compiled once for each level. Code outside of kernels is kept by its LLVM IR. Models use no cache
+on disk unless a test turns it on.
 
 LLVM takes a sixth of the time of such tests. Without a cache on disk, it optimises one module in four in `make test`,
 chosen by a hash of the text, and every module in `make test-all`. `test_kernel_streams.py` tests the keys that users'
@@ -21,6 +22,7 @@ from typing import TypeVar
 import pytest
 
 from support.examples import THOROUGH, chance
+from xrelay import environment
 from xrelay.api import build_artifact, stage_runner
 from xrelay.api.kernel_lowering import LoweredKernel
 from xrelay.api.kernel_stream import Code, KernelStream
@@ -28,6 +30,8 @@ from xrelay.api.kernel_workers import KernelJob
 from xrelay.runtime.cache import ObjectCache
 from xrelay.runtime.native import compile_many
 
+TILES = "@llvm.x86.t"
+"""The start of the names of the intrinsics on tiles."""
 LIMIT = 4096
 """The maximum number of kernels that a process keeps; the oldest are removed first."""
 
@@ -59,7 +63,9 @@ class RememberingStream(KernelStream):
 
     def _emit(self, name: str, symbol: str, lowered: LoweredKernel) -> list[bytes]:
         optimised = self._is_optimised(symbol)
-        objects = KernelStream._emit(self if optimised else self._at_level_0(), name, symbol, lowered)
+        # At level 0, LLVM aborts the process, as it assigns no tile registers.
+        has_tiles = any(TILES in text for text in lowered.texts)
+        objects = KernelStream._emit(self if optimised or has_tiles else self._at_level_0(), name, symbol, lowered)
         _remember(_codes, (symbol, optimised), Code(objects, lowered))
         return objects
 
@@ -107,6 +113,7 @@ def _remember(kept: dict[_Key, _Value], key: _Key, value: _Value) -> None:
 def remembered_kernels() -> Generator[None]:
     """Keeps kernels for all tests of a file; the `conftest.py` of a folder imports this fixture."""
     with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(environment.CACHE, "0")
         patch.setattr(stage_runner, "KernelStream", RememberingStream)
         patch.setattr(build_artifact, "compile_many", compile_remembered)
         yield
