@@ -24,6 +24,7 @@ from xrelay.lowering.topi_to_loop.schedules.kernel_view import (
     steps_of,
 )
 from xrelay.lowering.topi_to_loop.schedules.schedule_draft import ITERATIONS_PER_THREAD, ScheduleDraft
+from xrelay.lowering.topi_to_loop.schedules.shared_indices import move_inside, sharing_loop
 from xrelay.passes.loop.nest_queries import loops_of
 from xrelay.passes.loop.primitives.vectorize import index_stride
 from xrelay.target.cpus import MIN_PARALLEL_WORK
@@ -108,9 +109,12 @@ def _work(block: BlockOp) -> int:
 def _schedule_part(draft: ScheduleDraft, name: str, loops: list[str]) -> None:
     """Schedules a block in the perfect nest `loops`: lanes inside, or a tile if an operand is transposed."""
     block = draft.block(name)
-    work = _work(block)
+    work, shared = _work(block), sharing_loop(block, loops[:-1])
     rows = vectorize_row(draft, loops[-1], draft.lanes(block))
-    if len(rows) == 1 and draft.extent(loops[-1]) >= TRANSPOSED_ROW:
+    moved = None if shared is None else move_inside(draft, [*loops[:-1], *rows[:-1]], shared, rows[-1:])
+    if moved is not None:
+        loops, rows = moved, moved[-1:]
+    elif len(rows) == 1 and draft.extent(loops[-1]) >= TRANSPOSED_ROW:
         loops = tile_transposed(draft, name, loops, transposed_along(draft.block(name), loops[-1]))
         rows = loops[-1:]
     gather_lanes(draft, name, rows[-1])

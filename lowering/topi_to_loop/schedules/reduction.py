@@ -13,7 +13,7 @@ from xdsl.dialects.builtin import AnyFloat
 from xdsl.dialects.utils import FastMathFlag
 
 from xrelay.dialects.loop import BlockOp, ForOp, IterKind, SchedulePrimitive
-from xrelay.dialects.loop.schedule import CacheWrite, ComputeAt, PartialSums, Rfactor, Split
+from xrelay.dialects.loop.schedule import CacheWrite, ComputeAt, PartialSums, Reorder, Rfactor, Split, Unroll
 from xrelay.dialects.topi.named.pool import Pool1dOp, Pool2dOp, Pool3dOp
 from xrelay.dialects.topi.shapes import bit_width
 from xrelay.errors import ScheduleError
@@ -46,6 +46,7 @@ from xrelay.lowering.topi_to_loop.schedules.ordered import (
     schedule_walk,
 )
 from xrelay.lowering.topi_to_loop.schedules.schedule_draft import ScheduleDraft
+from xrelay.lowering.topi_to_loop.schedules.shared_indices import move_inside, sharing_loop
 from xrelay.passes.loop.nest_queries import enclosing_loops, reduces_over
 from xrelay.passes.loop.primitives.accumulators import updates_of
 
@@ -125,6 +126,8 @@ def fold_at_consumer(draft: ScheduleDraft, name: str) -> bool:
         return False
     if has_parts and len(loops) == 1:
         return _fold_parts(draft, name, consumer, loops[0], work)
+    if _fold_sharing(draft, name, consumer):
+        return True
     if len(loops) == 1 or draft.is_dynamic(loops[-1]):
         loops = [*loops[:-1], *_split_row(draft, consumer, loops[-1])]
     at, block = loops[-2], draft.block(name)
@@ -148,6 +151,36 @@ def _fold_parts(draft: ScheduleDraft, name: str, consumer: BlockOp, parts: str, 
     if draft.attempt(ComputeAt(name, parts)) is not None:
         return False
     parallelize_outer(draft, [parts], work)
+    draft.mark_done(name, consumer.block_name)
+    return True
+
+
+def _fold_sharing(draft: ScheduleDraft, name: str, consumer: BlockOp) -> bool:
+    """Computes the sums of a few iterations at once that share indices, such as channels; returns whether it does.
+
+    ```
+    for c: for i: for k: acc += X[c, at[i, k]]     →    for c_o: for i:
+    for c: for i: Y[c, i] = acc                           for k: for c_i in 8, unrolled: acc[c_i] += X[c, at[i, k]]
+                                                          for c_i in 8: Y[c, i] = acc[c_i]
+    ```
+    """
+    block = draft.block(name)
+    spatial, reduction, work = loops_of_kind(block, IterKind.SPATIAL), reduction_loops(block), points(block)
+    loops = loops_of_kind(consumer, IterKind.SPATIAL)
+    own = sharing_loop(block, spatial[:-1])
+    if own is None or not reduction or len(loops) != len(spatial):
+        return False
+    trial = ScheduleDraft(draft.kernel, draft.target)
+    moved = move_inside(trial, loops, loops[spatial.index(own)], [])
+    if moved is None:
+        return False
+    *outer, inner = moved
+    steps = ComputeAt(name, outer[-1]), Reorder((*reduction, own)), Unroll(own)
+    if any(trial.attempt(step) is not None for step in steps):
+        return False
+    draft.do(*trial.schedule.primitives)
+    parallelize_outer(draft, outer, work)
+    draft.record_reason(f"{name} accumulates in registers for {inner}, whose iterations share indices")
     draft.mark_done(name, consumer.block_name)
     return True
 

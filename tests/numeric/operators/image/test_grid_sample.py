@@ -62,6 +62,12 @@ def test_dtypes(dtype: str) -> None:
         check(data, grids(1, 2, 3, 5).astype(np.float64))
 
 
+@pytest.mark.parametrize("channels", [8, 11])
+def test_channels_that_share_indices(channels: int) -> None:
+    """Eight channels share the indices of a vector; the rest of eleven has a partial group."""
+    check(RNG.standard_normal((2, channels, 4, 5)).astype(np.float32), grids(2, 2, 3, 37))
+
+
 def test_booleans_and_volumes_and_no_places() -> None:
     check(np.asarray(RNG.uniform(0, 1, (1, 2, 4, 5)) < 0.5), grids(1, 2, 3, 5), method='"nearest"')
     volume = RNG.standard_normal((1, 2, 3, 4, 5)).astype(np.float32)

@@ -80,6 +80,16 @@ def test_roi_align_of_other_types(dtype: str) -> None:
     np.testing.assert_allclose(found, aligned_regions(data, rois, (2, 2), 1.0), rtol=2e-3, atol=2e-3)
 
 
+@pytest.mark.parametrize("mode", ["avg", "max"])
+def test_roi_align_of_many_channels(mode: str) -> None:
+    data, rois = images(2, 11, 6, 7), np.array(REGIONS, np.float32)
+    options: dict[str, Any] = {"mode": mode, "sample_ratio": 2}
+    found = applied(
+        "vision.roi_align", data, rois, pooled_size=(3, 2), spatial_scale=0.75, rtol=1e-5, atol=1e-6, **options
+    )
+    np.testing.assert_allclose(found, aligned_regions(data, rois, (3, 2), 0.75, **options), rtol=1e-4, atol=1e-5)
+
+
 def test_roi_align_of_channels_that_come_last() -> None:
     data, rois = images(2, 5, 4, 3), np.array(REGIONS, np.float32)
     options: dict[str, Any] = {"pooled_size": (2, 3), "spatial_scale": 1.0}
