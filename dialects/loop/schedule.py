@@ -301,6 +301,9 @@ class PartialSums(SchedulePrimitive):
     primitive: ClassVar[str] = "partial_sums"
     block: str = field(metadata=names("the block that adds"))
     loop: str = field(metadata=names("the loop whose iterations have separate sums"))
+    factors: bool = field(
+        default=False, metadata={"help": "whether a factor of all terms of an iteration multiplies their sum instead"}
+    )
 
 
 @register_primitive
@@ -376,6 +379,8 @@ def _text(value: Value) -> str:
         return str(value)
     if isinstance(value, tuple):
         return f"[{', '.join(map(_text, value))}]"
+    if isinstance(value, bool):
+        return str(value).lower()
     return _quoted(value) if isinstance(value, str) else str(value)
 
 
@@ -418,7 +423,7 @@ def _parse_value(parser: AttrParser) -> Value:
     if (text := parser.parse_optional_str_literal()) is not None:
         return text
     if (word := parser.parse_optional_identifier()) is not None:
-        return _tail(parser, word)
+        return word == "true" if word in ("true", "false") else _tail(parser, word)
     names = parser.parse_optional_comma_separated_list(parser.Delimiter.SQUARE, parser.parse_str_literal)
     return parser.parse_integer(allow_boolean=False) if names is None else tuple(names)
 
@@ -461,6 +466,7 @@ def _names(values: Sequence[Value]) -> tuple[str, ...]:
 _EXPECTED: dict[str, tuple[type, str]] = {
     "str": (str, "a name in double quotes"),
     "int": (int, "a number"),
+    "bool": (bool, "true or false"),
     "Tail": (Tail, "peel or mask"),
     "tuple[str, ...]": (tuple, "names in brackets"),
 }
@@ -468,5 +474,6 @@ _EXPECTED: dict[str, tuple[type, str]] = {
 
 def _check(name: str, annotation: str, value: Value) -> None:
     expected, words = _EXPECTED[annotation.removesuffix(" | None")]
-    if not isinstance(value, expected) or (expected is str and isinstance(value, Tail)):
+    is_other = (expected is str and isinstance(value, Tail)) or (expected is int and isinstance(value, bool))
+    if is_other or not isinstance(value, expected):
         raise TypeError(f"argument '{name}' needs {words}, got {_text(value)}")

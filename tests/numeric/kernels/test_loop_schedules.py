@@ -254,7 +254,7 @@ def primitives(kernel: func.FuncOp, draw: st.DrawFn) -> SchedulePrimitive:
             st.builds(CacheWrite, block),
             st.builds(ComputeAt, block, loop),
             st.builds(ComputeAt, block, loop),
-            st.builds(PartialSums, block, loop),
+            st.builds(PartialSums, block, loop, st.booleans()),
             st.builds(CacheInplace, block, loop),
             st.builds(Rfactor, block, loop),
             st.builds(ReverseComputeAt, block, loop),

@@ -170,6 +170,7 @@ REFUSALS: list[tuple[str, list[SchedulePrimitive], str, str]] = [
     (GEMM, [PartialSums("gemm", "i")], "loop 'i': block 'gemm' does not reduce over it", "over which it reduces"),
     (GEMM, [Fuse("j", "k"), PartialSums("gemm", "j_k")], "are not terms of sums of block 'gemm'", "variable alone"),
     (GEMM, [Unroll("k"), PartialSums("gemm", "k")], "loop 'k': it is unrolled", "name a serial loop"),
+    (GEMM, [Split("k", 8), PartialSums("gemm", "k_o", factors=True)], "its terms have no factor", "omit factors"),
     (
         GEMM,
         [Split("k", 8), Reorder(("k_o", "j", "k_i")), Fuse("j", "k_i"), PartialSums("gemm", "k_o")],

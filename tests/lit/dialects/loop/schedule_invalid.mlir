@@ -46,3 +46,17 @@ func.func @wrong_factor() attributes {loop.schedule = #loop.schedule<[split("i",
 func.func @one_loop() attributes {loop.schedule = #loop.schedule<[reorder("i")]>} {
   func.return
 }
+
+// -----
+
+// expected-error@below {{partial_sums: argument 'factors' needs true or false, got 1}}
+func.func @wrong_flag() attributes {loop.schedule = #loop.schedule<[partial_sums("gemm", "k", factors = 1)]>} {
+  func.return
+}
+
+// -----
+
+// expected-error@below {{split: argument 'tail' needs peel or mask, got true}}
+func.func @flag_as_tail() attributes {loop.schedule = #loop.schedule<[split("i", 4, tail = true)]>} {
+  func.return
+}

@@ -1,9 +1,13 @@
 // RUN: xrelay-opt %s -p 'loop-partial-sums{block=gemm loop=k_o},loop-partial-sums{block=moments loop=r_o}' | filecheck %s
 // RUN: xrelay-opt %s -p 'loop-partial-sums{block=gemm loop=k_o},loop-partial-sums{block=moments loop=r_o},loop-lower-blocks' | filecheck %s --check-prefix LOWERED
+// RUN: xrelay-opt %s -p 'loop-partial-sums{block=scaled loop=k_o factors=true}' | filecheck %s --check-prefix FACTORS
+// RUN: not xrelay-opt %s -p 'loop-partial-sums{block=gemm loop=k_o factors=true}' 2>&1 | filecheck %s --check-prefix NONE
+// RUN: not xrelay-opt %s -p 'loop-partial-sums{block=strict loop=k_o factors=true}' 2>&1 | filecheck %s --check-prefix NONE
 // RUN: not xrelay-opt %s -p 'loop-partial-sums{block=gemm loop=j}' 2>&1 | filecheck %s --check-prefix SPATIAL
 // RUN: not xrelay-opt %s -p 'loop-partial-sums{block=largest loop=r}' 2>&1 | filecheck %s --check-prefix MAXIMUM
 
 // SPATIAL: error: partial_sums("gemm", "j"): loop 'j': block 'gemm' does not reduce over it; help: name a loop over which it reduces
+// NONE: its terms have no factor that is the same for all terms of a part; help: omit factors
 // MAXIMUM: error: partial_sums("largest", "r"): block 'largest': its results are not all sums of floats; help: name a block that adds floats
 
 // The last part has 2 terms.
@@ -84,6 +88,64 @@ func.func private @largest(%X: memref<40xf32>, %Y: memref<1xf32>) attributes {lo
       %y = loop.load %Y[%v] : memref<1xf32>
       %m = arith.maximumf %y, %x : f32
       loop.store %m, %Y[%v] : memref<1xf32>
+    }
+  }
+  func.return
+}
+
+// The scale of a block of 8 terms multiplies their sum.
+// FACTORS-LABEL: func.func private @scaled
+// FACTORS:      loop.block "scaled" (
+// FACTORS-NOT:  loop.load %S
+// FACTORS:      arith.mulf %{{.*}}, %{{.*}} fastmath<contract>
+// FACTORS:      loop.block "scaled_total" (%[[J:.*]] : spatial 16 = %{{.*}}, %[[K:.*]] : reduce 32 = %k_o * 8) reads(%{{.*}}, %S) writes(%Y)
+// FACTORS:      %[[OLD:.*]] = loop.load %Y[%[[J]]]
+// FACTORS:      %[[PART:.*]] = loop.load
+// FACTORS:      %[[H:.*]] = loop.load %S[%[[K]] floordiv 8, %[[J]]] : memref<4x16xf16>
+// FACTORS:      %[[F:.*]] = arith.extf %[[H]]
+// FACTORS:      %[[P:.*]] = arith.mulf %[[PART]], %[[F]] fastmath<reassoc,contract>
+// FACTORS:      arith.addf %[[OLD]], %[[P]] fastmath<reassoc,contract>
+func.func private @scaled(%X: memref<32xf32>, %W: memref<32x16xf32>, %S: memref<4x16xf16>, %Y: memref<16xf32>) attributes {loop.kernel} {
+  loop.for "k_o" %k_o to 4 {
+    loop.for "k_i" %k_i to 8 {
+      loop.for "j" %j to 16 vectorized {
+        loop.block "scaled" (%vj : spatial 16 = %j, %vk : reduce 32 = %k_o * 8 + %k_i) reads(%X, %W, %S) writes(%Y) init {
+          %zero = arith.constant 0.0 : f32
+          loop.store %zero, %Y[%vj] : memref<16xf32>
+        } {
+          %x = loop.load %X[%vk] : memref<32xf32>
+          %w = loop.load %W[%vk, %vj] : memref<32x16xf32>
+          %h = loop.load %S[%vk floordiv 8, %vj] : memref<4x16xf16>
+          %f = arith.extf %h : f16 to f32
+          %v = arith.mulf %w, %f fastmath<reassoc> : f32
+          %p = arith.mulf %x, %v fastmath<contract> : f32
+          %y = loop.load %Y[%vj] : memref<16xf32>
+          %s = arith.addf %y, %p fastmath<reassoc,contract> : f32
+          loop.store %s, %Y[%vj] : memref<16xf32>
+        }
+      }
+    }
+  }
+  func.return
+}
+
+// A product without the flag is not re-associated.
+func.func private @strict(%W: memref<32x16xf32>, %S: memref<4x16xf32>, %Y: memref<16xf32>) attributes {loop.kernel} {
+  loop.for "k_o" %k_o to 4 {
+    loop.for "k_i" %k_i to 8 {
+      loop.for "j" %j to 16 {
+        loop.block "strict" (%vj : spatial 16 = %j, %vk : reduce 32 = %k_o * 8 + %k_i) reads(%W, %S) writes(%Y) init {
+          %zero = arith.constant 0.0 : f32
+          loop.store %zero, %Y[%vj] : memref<16xf32>
+        } {
+          %w = loop.load %W[%vk, %vj] : memref<32x16xf32>
+          %f = loop.load %S[%vk floordiv 8, %vj] : memref<4x16xf32>
+          %v = arith.mulf %w, %f : f32
+          %y = loop.load %Y[%vj] : memref<16xf32>
+          %s = arith.addf %y, %v fastmath<reassoc> : f32
+          loop.store %s, %Y[%vj] : memref<16xf32>
+        }
+      }
     }
   }
   func.return
