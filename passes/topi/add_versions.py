@@ -26,6 +26,7 @@ from xrelay.index_algebra.dim_expressions import substitute
 from xrelay.index_algebra.dims import Dim, names_of, product
 from xrelay.passes.infra.verify import walk_ops
 from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
+from xrelay.passes.topi.inline_injective import TopiInlineInjectivePass, inline_injective
 
 MAX_ROWS = 64
 """A version for more rows would not be faster than the kernel itself, whose tiles are then full."""
@@ -56,8 +57,8 @@ class TopiAddVersionsPass(XRelayPass):
     of them are 1, and compiling a version takes time. Then the only version is for 1 as the innermost extent, and only
     if this is also the first open extent of an input, such as the batch in rows of `time` x `batch`. The rows of a tile
     run along the innermost extent: a batch of 1 would leave one row of each tile, and in the version the rows run along
-    `time`. A product that unpacks its weight also has a version for 1 row, which unpacks in registers and takes half of
-    the time.
+    `time`. A product that unpacks its weight also has a version for 1 row, into which the unpacking is inlined.
+    It takes half of the time.
 
     Other kernels get no versions, because convolutions, softmax and broadcasts run as fast as static ones. Versions for
     equal extents would not help: products of 64 to 384 rows by as many columns take the same time within 4 %.
@@ -106,6 +107,8 @@ def _versions(
             version = specialized(kernel, sizes, stay=[name for name in names if name not in sizes])
         except DimensionError:
             continue
+        if unpacks:
+            inline_injective(version.body.block, TopiInlineInjectivePass.max_recompute)
         name = "_".join([kernel.sym_name.data, *(f"{name}{size}" for name, size in sizes.items())])
         numbers = [count for count in counts if isinstance(count, int)]
         count = max(numbers) if len(numbers) == len(counts) else counts[0]

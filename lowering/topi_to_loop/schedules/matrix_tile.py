@@ -8,7 +8,7 @@ from math import prod
 from typing import NamedTuple
 
 from xrelay.dialects.loop import BlockOp, IterKind
-from xrelay.dialects.loop.schedule import CacheRead, ComputeAt, Reorder, Tensorize
+from xrelay.dialects.loop.schedule import CacheRead, ComputeAt, PartialSums, Reorder, Tensorize
 from xrelay.errors import ScheduleError
 from xrelay.lowering.topi_to_loop.schedules.common_steps import (
     TRANSPOSED_ROW,
@@ -28,7 +28,9 @@ from xrelay.lowering.topi_to_loop.schedules.kernel_view import (
 from xrelay.lowering.topi_to_loop.schedules.packed_numbers import (
     DEPTH,
     numbers_in_word,
+    split_blocks,
     split_words,
+    terms_of_scale,
     unpack_in_registers,
     unpack_panel,
     unpacking_block,
@@ -189,7 +191,14 @@ def _schedule_terms(
     words, numbers = list(reduction), list[str]()
     if len(reduction) == 1:
         words, numbers = split_words(draft, reduction[0], numbers_in_word(source, source.variables[position]))
-    schedule_sums(draft, product.name, words, [*numbers, *tile], lane, product.loop(Role.TERM))
+    blocks = list[str]()
+    if unpack is None and numbers:
+        blocks, words = split_blocks(
+            draft, words, terms_of_scale(source, source.variables[position]) // draft.extent(numbers[0])
+        )
+    schedule_sums(draft, product.name, [*blocks, *words], [*numbers, *tile], lane, product.loop(Role.TERM))
+    if blocks and draft.attempt(PartialSums(product.name, blocks[0], factors=True)) is None:
+        draft.record_reason("the scale of a block multiplies its sum")
     return numbers[0] if numbers else None
 
 

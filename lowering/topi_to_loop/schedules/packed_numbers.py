@@ -6,13 +6,13 @@ in registers; otherwise the columns of a tile are unpacked into a panel, which s
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
-from xdsl.dialects.builtin import i32
+from xdsl.dialects.builtin import AnyFloat, i32
 from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind, AffineConstantExpr
 
-from xrelay.dialects.loop import BlockOp
+from xrelay.dialects.loop import BlockOp, LoadOp
 from xrelay.dialects.loop.schedule import ComputeAt, DisableUnroll, Reorder
 from xrelay.lowering.topi_to_loop.schedules.common_steps import parallelize_outer
 from xrelay.lowering.topi_to_loop.schedules.kernel_view import (
@@ -39,17 +39,26 @@ def numbers_in_word(block: BlockOp, variable: SSAValue) -> int:
 
     If this differs among the words, as between a weight and the zero points of its blocks, the least number counts.
     """
-    counts = [
-        part.rhs.value
-        for load in loads_of(block)
-        if load.buffer_type.element_type == i32
-        for dimension in range(len(load.index))
-        if load.index[dimension].operands == (variable,)
-        for part in load.index[dimension].exprs[0].dfs()
-        if isinstance(part, AffineBinaryOpExpr) and part.kind is AffineBinaryOpKind.FloorDiv
-        if isinstance(part.rhs, AffineConstantExpr) and part.rhs.value <= MAX_NUMBERS
-    ]
-    return min(counts, default=1)
+    words = [load for load in loads_of(block) if load.buffer_type.element_type == i32]
+    return min((count for count in _sharing(words, variable) if count <= MAX_NUMBERS), default=1)
+
+
+def terms_of_scale(block: BlockOp, variable: SSAValue) -> int:
+    """Returns how many neighbouring values of a variable read the same float of an operand; 1 without such floats."""
+    floats = [load for load in loads_of(block) if isinstance(load.buffer_type.element_type, AnyFloat)]
+    return min(_sharing(floats, variable), default=1)
+
+
+def _sharing(loads: Sequence[LoadOp], variable: SSAValue) -> Iterator[int]:
+    """Yields the divisors of a variable in the indices of loads, in dimensions without other variables."""
+    for load in loads:
+        for dimension in range(len(load.index)):
+            if load.index[dimension].operands == (variable,):
+                parts = load.index[dimension].exprs[0].dfs()
+                quotients = [part for part in parts if isinstance(part, AffineBinaryOpExpr)]
+                for part in quotients:
+                    if part.kind is AffineBinaryOpKind.FloorDiv and isinstance(part.rhs, AffineConstantExpr):
+                        yield part.rhs.value
 
 
 def unpacking_block(view: KernelView, product: ProductView) -> BlockOp | None:
@@ -68,6 +77,19 @@ def split_words(draft: ScheduleDraft, loop: str, numbers: int) -> tuple[list[str
     if not draft.is_longer(loop, numbers):
         return [], [loop]
     outer, inner = draft.split(loop, numbers, outer="word", inner="number")
+    return [outer], [inner]
+
+
+def split_blocks(draft: ScheduleDraft, words: Sequence[str], count: int) -> tuple[list[str], list[str]]:
+    """Splits the loop over words into blocks of `count` words with one scale; returns the loops over blocks and words.
+
+    There is no loop over blocks without words, for a single block, or if blocks are not whole.
+    """
+    if len(words) != 1 or count < 1 or not draft.is_longer(words[0], count) or draft.extent(words[0]) % count:
+        return [], list(words)
+    if count == 1:
+        return list(words), []
+    outer, inner = draft.split(words[0], count, outer="block", inner="word")
     return [outer], [inner]
 
 

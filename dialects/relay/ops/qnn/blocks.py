@@ -12,6 +12,7 @@ from typing import TypeAlias
 import numpy as np
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import f32, i32
+from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Attribute, SSAValue
 from xdsl.ir.affine import AffineExpr
 from xdsl.irdl import operand_def
@@ -103,7 +104,9 @@ class BlockQuantizedOp(RelayOp):
             zero_point = self._unpacked(b, zero_points, row, block, lane)
         else:
             zero_point = b.read(zero_points, *row, block, *lane)
-        return b.times(b.minus(b.convert(number, f32), b.convert(zero_point, f32)), scale)
+        distance = b.minus(b.convert(number, f32), b.convert(zero_point, f32))
+        # A schedule may multiply the sum of a block by the scale, instead of its terms.
+        return b.add(arith.MulfOp(distance, scale, arith.FastMathFlagsAttr([FastMathFlag.REASSOC])))
 
     def _unpacked(self, b: Body, words: SSAValue, row: _Index, k: AffineExpr, lane: _Index) -> SSAValue:
         """Returns number `k` of a row as i32: moved to the highest bits, and back with its sign."""

@@ -3,9 +3,11 @@
 
 // One row: the product unpacks the numbers itself, and each of the 8 numbers of a word has a constant shift.
 // CHECK-LABEL: func.func private @row
-// CHECK-SAME: split("k", 8, names = ["k_word", "k_number"]), reorder("k_word", "k_number",
+// The scale of a block multiplies the sum of its 4 words.
+// CHECK-SAME: split("k", 8, names = ["k_word", "k_number"]), split("k_word", 4, names = ["k_word_block", "k_word_word"])
+// CHECK-SAME: reorder("k_word_block", "k_word_word", "k_number",
 // CHECK-SAME: unroll("k_number")
-// CHECK-SAME: disable_unroll("k_word")
+// CHECK-SAME: disable_unroll("k_word_word"), partial_sums("matmul", "k_word_block", factors = true)
 // APPLIED-LABEL: func.func private @row
 // APPLIED-NOT: memref<64x
 func.func private @row(%x: tensor<1x128xf32>, %w: tensor<4x16x16xi32>, %s: tensor<4x4x16xf32>, %z: tensor<i32>) -> tensor<1x64xf32>

@@ -1,10 +1,12 @@
 // RUN: xrelay-opt %s -p convert-relay-to-topi,topi-expand-named,topi-add-versions | filecheck %s
 
-// A product that unpacks its weight has a version for 1 row, also if two extents are its rows; a plain product has not.
+// A product that unpacks its weight has a version for 1 row, into which the unpacking is inlined; a plain product has not.
 // CHECK-LABEL: func.func private @packed(
 // CHECK-LABEL: func.func private @plain(
 // CHECK:       func.func private @packed_b1_s1(%x: tensor<1x1x32xf32>
 // CHECK-SAME:    loop.version = {of = @packed, sizes = {b = 1 : i64, s = 1 : i64}
+// CHECK-NOT:   topi.compute "unpack"
+// CHECK:       topi.compute "matmul"
 // CHECK-NOT:   loop.version
 func.func private @packed(%x: tensor<?x?x32xf32, #relay.dims<b, s>>, %w: tensor<1x4x16xi32>, %c: tensor<1x1x16xf32>, %z: tensor<i32>)
     -> tensor<?x?x16xf32, #relay.dims<b, s>> attributes {relay.primitive} {
