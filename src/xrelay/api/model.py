@@ -264,12 +264,18 @@ class CompiledModel:
         pointers = [address_of(array) for array in (*arrays, *results)]
         limits = RunLimits(self._num_threads, self._memory_limit, timeout)
         buffers = executable.call(plan, pointers, limits)
-        for number, array in zip(executable.dynamic_buffers, buffers, strict=True):
-            results.insert(number, array)
+        if buffers:
+            for number, array in zip(executable.dynamic_buffers, buffers, strict=True):
+                results.insert(number, array)
+        if self._functions:
+            self._wrap_functions(results)
+        return results
+
+    def _wrap_functions(self, results: list[Listed]) -> None:
+        """Replaces the outputs that are functions by objects that call them."""
         for number, function in zip(self._artifact.metadata.functions, self._callable(), strict=True):
             (type,) = self.outputs[number].functions
             results[number] = CompiledFunction(FunctionHandle(results[number], type, self._owner), function)
-        return results
 
     def _callable(self) -> list[CompiledModel]:
         """Returns the models that call this model's functions, with its thread count, memory limit and owner."""
