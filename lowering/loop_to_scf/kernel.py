@@ -260,7 +260,7 @@ class KernelWriter:
             self._values.set(loop.index, ValueMap.constant(0))
             self._release(loop)
             self._block(body)
-        elif self._tiles is not None and self._tiles.write(loop):
+        elif self._tiles is not None and self._values.lanes is None and self._tiles.write(loop):
             return
         elif becomes_lanes(loop) and self._values.lanes is None:
             self._vectorized(loop)

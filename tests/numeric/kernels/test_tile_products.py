@@ -1,0 +1,89 @@
+"""Tensorized nests of random sizes are bit-equal to numpy, with instructions on tiles and without."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from support.examples import examples
+from support.extreme_integers import extreme_integers as random
+from support.native_kernels import NativeKernel
+
+from xrelay.target import Target
+
+SCHEDULE = (
+    "loop-contract{loop=t lanes=o}",
+    "loop-unroll{loop=i}",
+    "loop-unroll{loop=v}",
+    "loop-tensorize{loop=k instruction=tdpbusd}",
+    "loop-lower-blocks",
+)
+INIT = """ init {
+              %zero = arith.constant 0 : i32
+              loop.store %zero, %Y[%vi, %vj] : {sums}
+            }"""
+KERNEL = """
+func.func @k(%X: {data}, %W: {weight}, %Y: {sums}) attributes {{loop.kernel, loop.num_outputs = 1 : i64}} {{
+  loop.for "k" %k to {depth} {{
+    loop.for "i" %i to {rows} {{
+      loop.for "v" %v to {vectors} {{
+        loop.for "o" %o to 16 {{
+          loop.for "t" %t to 4 {{
+            loop.block "dot" (%vi : spatial {rows} = %i, %vj : spatial {columns} = %v * 16 + %o,
+                              %vk : reduce {depth} = %k, %vt : reduce 4 = %t) reads(%X, %W) writes(%Y){init} {{
+              %acc = loop.load %Y[%vi, %vj] : {sums}
+              %x = loop.load %X[%vi, %vk * 4 + %vt + {skipped}] : {data}
+              %w = loop.load %W[%vj floordiv 16, %vk, %vj mod 16, %vt] : {weight}
+              %xe = arith.extui %x : i8 to i32
+              %we = arith.extsi %w : i8 to i32
+              %p = arith.muli %xe, %we : i32
+              %s = arith.addi %acc, %p : i32
+              loop.store %s, %Y[%vi, %vj] : {sums}
+            }}
+          }}
+        }}
+      }}
+    }}
+  }}
+  func.return
+}}
+"""
+
+
+@pytest.mark.parametrize("tiles", [False, True])
+@settings(max_examples=examples(10), deadline=None)
+@given(
+    rows=st.integers(16, 40),
+    vectors=st.integers(2, 6),
+    depth=st.sampled_from([4, 12, 16, 24, 40]),
+    skipped=st.integers(0, 5),
+    from_zero=st.booleans(),
+)
+def test_tensorized_nests(tiles: bool, rows: int, vectors: int, depth: int, skipped: int, from_zero: bool) -> None:
+    host = Target.host()
+    if tiles and (host.tile_product is None or host.lanes() < 16):
+        pytest.skip("this process may not use AMX's tiles with AVX-512")
+    row_tiles = -(-rows // 16)
+    assume(row_tiles * (vectors + 1) < 8)
+    pitch, columns = 4 * depth + skipped + 3, 16 * vectors
+    sums = f"memref<{rows}x{columns}xi32>"
+    text = KERNEL.format(
+        data=f"memref<{rows}x{pitch}xui8>",
+        weight=f"memref<{vectors}x{depth}x16x4xi8>",
+        sums=sums,
+        init=INIT.replace("{sums}", sums) if from_zero else "",
+        depth=depth,
+        rows=rows,
+        vectors=vectors,
+        columns=columns,
+        skipped=skipped,
+    )
+    to_scf = "convert-loop-to-scf{tiles=tdpbusd}" if tiles else "convert-loop-to-scf"
+    x, w = random((rows, pitch), "uint8", 1), random((vectors, depth, 16, 4), "int8", 2)
+    y = random((rows, columns), "int32", 3)
+    used = x[:, skipped : skipped + 4 * depth].astype(np.int64)
+    product = used @ w.transpose(1, 3, 0, 2).reshape(4 * depth, columns).astype(np.int64)
+    expected = (product if from_zero else product + y).astype(np.int32)
+    NativeKernel(text, passes=(*SCHEDULE, to_scf))(x, w, y)
+    np.testing.assert_array_equal(y, expected)
