@@ -5,10 +5,13 @@ from __future__ import annotations
 from functools import partial
 from math import prod
 
+from xdsl.dialects import math
+
 from xrelay.dialects.loop import BlockOp, IterKind, LoadOp
-from xrelay.dialects.loop.schedule import ComputeAt
-from xrelay.dialects.shared.op_lists import ops_of
+from xrelay.dialects.loop.schedule import ComputeAt, Rfactor
+from xrelay.dialects.shared.op_lists import all_ops, ops_of
 from xrelay.dialects.topi.named.softmax import SoftmaxOp
+from xrelay.errors import ScheduleError
 from xrelay.lowering.topi_to_loop.schedules.candidates import Candidate, Proposal
 from xrelay.lowering.topi_to_loop.schedules.common_steps import (
     fuse_terms,
@@ -17,7 +20,13 @@ from xrelay.lowering.topi_to_loop.schedules.common_steps import (
     vectorize_fold,
     vectorize_row,
 )
-from xrelay.lowering.topi_to_loop.schedules.cost_model import Cost, busy_threads, moving, rest_cost
+from xrelay.lowering.topi_to_loop.schedules.cost_model import (
+    MAX_UNROLLED_VECTORS,
+    Cost,
+    busy_threads,
+    moving,
+    rest_cost,
+)
 from xrelay.lowering.topi_to_loop.schedules.kernel_view import (
     KernelView,
     buffer_bytes,
@@ -87,7 +96,34 @@ def _row_loops(last: BlockOp, blocks: list[BlockOp]) -> list[str]:
     return rows if results else []
 
 
+def _sum_in_lanes(draft: ScheduleDraft) -> None:
+    """Gives each lane its own sum in the reductions whose terms are functions, such as exponentials.
+
+    ```
+    for i: for k in 1024: s[i] += exp(X[i, k])   →   for i: for k_o in 64: for k_i in 16: p[i, k_i] += exp(X[i, …])
+                                                     for i: for k_i in 16: s[i] += p[i, k_i]
+    ```
+
+    Exponentials of vectors take fewer instructions than those in loops that LLVM vectorises. A row that is no multiple
+    of a vector is left unchanged.
+    """
+    for block in draft.blocks():
+        terms, lanes = reduction_loops(block), draft.lanes(block)
+        if len(terms) != 1 or not any(isinstance(op, math.ExpOp) for op in all_ops(block)):
+            continue
+        for vectors in (MAX_UNROLLED_VECTORS, 1):
+            trial = ScheduleDraft(draft.kernel, draft.target)
+            try:
+                _, lane = trial.split(terms[0], lanes * vectors)
+                trial.do(Rfactor(block.block_name, lane))
+            except ScheduleError:
+                continue
+            draft.do(*trial.schedule.primitives)
+            break
+
+
 def _compute_rows(draft: ScheduleDraft, last: str, rows: list[str]) -> None:
+    _sum_in_lanes(draft)
     names = [block.block_name for block in draft.blocks()]
     work = sum(points(block) for block in draft.blocks())
     spatial = {block.block_name: loops_of_kind(block, IterKind.SPATIAL) for block in draft.blocks()}

@@ -180,6 +180,62 @@ func.func private @center(%x: tensor<64x32x64xf32>) -> tensor<64x32x64xf32> {
   func.return %r : tensor<64x32x64xf32>
 }
 
+// Each lane has its own sum of exponentials: four vectors in a row of 1024, one in a row of 48, none in a row of 50.
+// CHECK-LABEL: func.func private @sum_of_exponentials
+// CHECK-SAME: split("sum_k", 64, names = ["sum_k_o", "sum_k_i"]), rfactor("sum", "sum_k_i"), compute_at("sum_total", "scaled_i"), compute_at("sum", "scaled_i"), {{.*}}split("sum_k_i", 16, {{.*}}), vectorize("sum_k_i_v"), unroll("sum_k_i_o")
+// CHECK-LABEL: func.func private @sum_of_48
+// CHECK-SAME: split("sum_k", 16, names = ["sum_k_o", "sum_k_i"]), rfactor("sum", "sum_k_i")
+// CHECK-LABEL: func.func private @sum_of_50
+// CHECK-NOT: rfactor
+// CHECK: func.return
+func.func private @sum_of_exponentials(%x: tensor<64x1024xf32>) -> tensor<64x1024xf32> {
+  %s = topi.compute "sum" [%i : 64] reduce [%k : 1024] init [%acc = 0.0 : f32] : tensor<64xf32> {
+    %a = topi.read %x[%i, %k] : tensor<64x1024xf32>
+    %e = math.exp %a : f32
+    %t = arith.addf %acc, %e fastmath<reassoc> : f32
+    topi.yield %t : f32
+  }
+  %r = topi.compute "scaled" [%i : 64, %j : 1024] : tensor<64x1024xf32> {
+    %a = topi.read %x[%i, %j] : tensor<64x1024xf32>
+    %b = topi.read %s[%i] : tensor<64xf32>
+    %c = arith.mulf %a, %b : f32
+    topi.yield %c : f32
+  }
+  func.return %r : tensor<64x1024xf32>
+}
+
+func.func private @sum_of_48(%x: tensor<64x48xf32>) -> tensor<64x48xf32> {
+  %s = topi.compute "sum" [%i : 64] reduce [%k : 48] init [%acc = 0.0 : f32] : tensor<64xf32> {
+    %a = topi.read %x[%i, %k] : tensor<64x48xf32>
+    %e = math.exp %a : f32
+    %t = arith.addf %acc, %e fastmath<reassoc> : f32
+    topi.yield %t : f32
+  }
+  %r = topi.compute "scaled" [%i : 64, %j : 48] : tensor<64x48xf32> {
+    %a = topi.read %x[%i, %j] : tensor<64x48xf32>
+    %b = topi.read %s[%i] : tensor<64xf32>
+    %c = arith.mulf %a, %b : f32
+    topi.yield %c : f32
+  }
+  func.return %r : tensor<64x48xf32>
+}
+
+func.func private @sum_of_50(%x: tensor<64x50xf32>) -> tensor<64x50xf32> {
+  %s = topi.compute "sum" [%i : 64] reduce [%k : 50] init [%acc = 0.0 : f32] : tensor<64xf32> {
+    %a = topi.read %x[%i, %k] : tensor<64x50xf32>
+    %e = math.exp %a : f32
+    %t = arith.addf %acc, %e fastmath<reassoc> : f32
+    topi.yield %t : f32
+  }
+  %r = topi.compute "scaled" [%i : 64, %j : 50] : tensor<64x50xf32> {
+    %a = topi.read %x[%i, %j] : tensor<64x50xf32>
+    %b = topi.read %s[%i] : tensor<64xf32>
+    %c = arith.mulf %a, %b : f32
+    topi.yield %c : f32
+  }
+  func.return %r : tensor<64x50xf32>
+}
+
 // Lanes of a reduction are the elements of its result if these are adjacent.
 // CHECK-LABEL: func.func private @column_sums
 // CHECK-SAME: reorder("i", "k"), split("k", 16, names = ["k_o", "k_v"]), vectorize("k_v"), unroll("k_o")

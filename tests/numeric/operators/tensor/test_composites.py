@@ -125,9 +125,9 @@ def test_normalisations(op: str, shape: tuple[int, ...], extent: int, attributes
 @pytest.mark.parametrize("shape", [(2, 5, 9, 11), ("n", 5, "h", 11), (2, "c", 9, 11)], ids=lambda each: str(each))
 def test_normalisations_of_long_rows(shape: tuple[int | str, ...]) -> None:
     data = (20 + 3 * np.random.default_rng(3).standard_normal((2, 5, 9, 11))).astype(np.float32)
-    vectors = np.float32([1, 2, -1, 0.5, 3]), np.float32([0, 1, 2, -3, 0.25])
-    operands = [relay.var("x", shape=shape), *[relay.var(name, shape=(shape[1],)) for name in ("gamma", "beta")]]
-    module = relay.Module.from_expr(relay.Function(operands, relay.nn.instance_norm(*operands)))
+    vectors = np.array([1, 2, -1, 0.5, 3], np.float32), np.array([0, 1, 2, -3, 0.25], np.float32)
+    x, g, b = relay.var("x", shape=shape), relay.var("g", shape=(shape[1],)), relay.var("b", shape=(shape[1],))
+    module = relay.Module.from_expr(relay.Function([x, g, b], relay.nn.instance_norm(x, g, b)))
     compiled = xrelay.compile(module, cache=False, threads=1)
     (found,) = compiled.run([data, *vectors])
     exact = data.astype(np.float64)
@@ -135,6 +135,14 @@ def test_normalisations_of_long_rows(shape: tuple[int | str, ...]) -> None:
     normal = centred / np.sqrt((centred**2).mean((2, 3), keepdims=True) + 1e-5)
     gamma, beta = (vector.reshape(5, 1, 1) for vector in vectors)
     np.testing.assert_allclose(found, normal * gamma + beta, rtol=2e-5, atol=2e-5)
+
+
+@pytest.mark.parametrize("extent", [128, 48, 50])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_log_softmax_of_rows_with_a_sum_for_each_lane(extent: int, dtype: str) -> None:
+    data = 10 * np.random.default_rng(4).standard_normal((5, extent)).astype(dtype)
+    x = relay.var("x", shape=(5, extent), dtype=dtype)
+    check(relay.nn.log_softmax(x), data, rtol=1e-5, atol=1e-5)
 
 
 @pytest.mark.grid(3)
