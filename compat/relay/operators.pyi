@@ -1221,6 +1221,7 @@ class _Qnn:
         weight_layout: str | None = "NC",
         bits: int | None = 4,
         block_size: int | None = 32,
+        biased: bool | None = False,
     ) -> Expr:
         """Matrix product of the data (…, k) and the transposed weight of `qnn.block_dequantize`, in f32: (…, units)."""
 
@@ -1231,6 +1232,7 @@ class _Qnn:
         zero_points: ExprLike,
         bits: int | None = 4,
         block_size: int | None = 32,
+        biased: bool | None = False,
     ) -> Expr:
         """`(number - zero point) * scale` in f32, for numbers that are packed along the last axis."""
 

@@ -32,6 +32,7 @@ from xrelay.dialects.relay.op_definition import (
     Shape,
     Tensors,
     TopiBuilder,
+    bool_property,
     element_type_of,
     int_property,
     optional_int,
@@ -63,6 +64,13 @@ class BlockQuantizedOp(RelayOp):
 
     bits = int_property(4)
     block_size = int_property(32)
+    biased = bool_property(default=False)
+
+    @property
+    def bias(self) -> int:
+        """The word, as a signed integer, that changes the highest bit of each biased number; 0 for signed numbers."""
+        places = range(self.bits.value.data - 1, WORD, self.bits.value.data)
+        return sum(1 << place for place in places) - (1 << WORD) if self.biased.value.data else 0
 
     @property
     def numbers_in_word(self) -> int:
@@ -85,12 +93,12 @@ class BlockQuantizedOp(RelayOp):
         """Returns the numbers along the last axis, in f32."""
         from xrelay.dialects.relay.meaning.packed_numbers import unpack
 
-        bits, size = self.bits.value.data, self.block_size.value.data
+        bits, size, bias = self.bits.value.data, self.block_size.value.data, np.int32(self.bias)
         if zero_points.ndim and zero_points.dtype.kind == "i":
-            zero_points = unpack(zero_points, bits)[..., : scales.shape[-1]]
+            zero_points = unpack(zero_points ^ bias, bits)[..., : scales.shape[-1]]
         if zero_points.ndim:
             zero_points = np.repeat(zero_points, size, axis=-1)
-        distances = unpack(words, bits).astype(np.float32) - zero_points.astype(np.float32)
+        distances = unpack(words ^ bias, bits).astype(np.float32) - zero_points.astype(np.float32)
         return np.multiply(distances, np.repeat(scales.astype(np.float32), size, axis=-1))
 
     def number_at(self, b: Body, tensors: Sequence[SSAValue], row: _Index, k: AffineExpr, lane: _Index) -> SSAValue:
@@ -112,6 +120,8 @@ class BlockQuantizedOp(RelayOp):
         """Returns number `k` of a row as i32: moved to the highest bits, and back with its sign."""
         bits, numbers = self.bits.value.data, self.numbers_in_word
         word = b.read(words, *row, k // numbers, *lane)
+        if self.bias:
+            word = b.logical_xor(word, b.constant(self.bias, i32))
         # The bits above the number, which repeat with every word; a mask is simpler than the remainder of an index.
         above = b.logical_and(b.number(k * -bits - bits, i32), b.constant(WORD - bits, i32))
         return b.add(arith.ShRSIOp(b.add(arith.ShLIOp(word, above)), b.constant(WORD - bits, i32)))
@@ -123,7 +133,8 @@ class BlockDequantizeOp(BlockQuantizedOp):
 
     Words of i32 (…, w) hold signed numbers of `bits` bits, the first in the lowest bits. Each `block_size` neighbours
     share an element of the scales (…, b). The zero points are one number; or one float for each scale; or packed words
-    of i32 (…, ⌈b · bits / 32⌉), with a number for each scale.
+    of i32 (…, ⌈b · bits / 32⌉), with a number for each scale. With `biased`, the numbers in words have no
+    sign, and are stored plus half of their range.
 
     Constraints:
     - C4: `bits` is 2, 4 or 8, and blocks consist of whole words.

@@ -7,7 +7,7 @@ from xdsl.ir import SSAValue
 
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.frontend.onnx.converters.definition import MICROSOFT, NodeView, converts, numpy_dtype, shape_of
-from xrelay.frontend.onnx.converters.shared.packed_weights import signed_words
+from xrelay.frontend.onnx.converters.shared.packed_weights import words_of
 
 _BYTE = 8
 _BITS = (2, 4, 8)
@@ -45,8 +45,7 @@ def convert_matmul_n_bits(node: NodeView) -> SSAValue:
     if parts is None:
         result = node.emit("nn.dense", data, _plain_weight(node, shape, bits, size, depth))
     else:
-        constants = [node.emit_constant(part, name) for name, part in parts.items()]
-        result = node.emit("qnn.block_dense", data, *constants, bits=bits, block_size=size)
+        result = node.emit("qnn.block_dense", data, *parts, bits=bits, block_size=size, biased=True)
     if node.optional_input(5) is not None:
         result = node.emit("add", result, float32(node, node.input(5)))
     return node.emit("cast", result, dtype=numpy_dtype(node.element_type(0)))
@@ -116,19 +115,23 @@ def convert_matmul_bnb4(node: NodeView) -> SSAValue:
     return node.emit("cast", result, dtype=numpy_dtype(node.element_type(0)))
 
 
-def _known_parts(node: NodeView, shape: tuple[int, int], bits: int, size: int) -> dict[str, Array] | None:
-    """Returns the operands of `qnn.block_dense` for `shape`, rows and blocks; None unless all inputs are constants."""
+def _known_parts(node: NodeView, shape: tuple[int, int], bits: int, size: int) -> list[SSAValue] | None:
+    """Returns weight, scales and zero points for rows and blocks of `shape`; None unless all inputs are constants."""
     weight, scales, points = (node.constant(index) for index in (1, 2, 3))
     if weight is None or scales is None or (points is None and node.optional_input(3) is not None):
         return None
     rows, blocks = shape
-    zero_points = np.array(0, np.int32)
     if points is not None and points.dtype == np.uint8:
-        zero_points = signed_words(_shaped(node, points, (rows, -(-blocks * bits // _BYTE))), bits)
+        packed = _shaped(node, points, (rows, -(-blocks * bits // _BYTE)))
+        zero_points = node.emit_constant(words_of(packed), "zero_points")
     elif points is not None:
-        zero_points = _shaped(node, points, shape).astype(np.float32) - np.float32(2 ** (bits - 1))
-    words = signed_words(_shaped(node, weight, (rows, blocks * size * bits // _BYTE)), bits)
-    return {"weight": words, "scales": _shaped(node, scales, shape), "zero_points": zero_points}
+        floats = _shaped(node, points, shape).astype(np.float32) - np.float32(2 ** (bits - 1))
+        zero_points = node.emit_constant(floats, "zero_points")
+    else:
+        zero_points = node.emit_constant(np.array(0, np.int32), "zero_point")
+    words = words_of(_shaped(node, weight, (rows, blocks * size * bits // _BYTE)))
+    arrays = {"weight": words, "scales": _shaped(node, scales, shape)}
+    return [*(node.emit_constant(array, name) for name, array in arrays.items()), zero_points]
 
 
 def _shaped(node: NodeView, array: Array, shape: tuple[int, int]) -> Array:

@@ -11,22 +11,15 @@ from xrelay.dialects.relay.structure.weights import Array
 from xrelay.frontend.onnx.carried import bits_of, carrier_of
 from xrelay.frontend.onnx.converters.shared.dtypes import FLOAT32
 from xrelay.frontend.onnx.node import NodeView
-from xrelay.runtime.arena import aligned_bytes
 
 _BYTE = 8
 _BYTES_IN_WORD = WORD // _BYTE
 
 
-def signed_words(packed: Array, bits: int) -> Array:
-    """Returns rows of bytes with unsigned numbers as words of signed numbers, which are less by half of their range."""
-    rows, size = packed.shape
-    width = -(-size // _BYTES_IN_WORD) * _BYTES_IN_WORD
-    middles = sum(1 << place for place in range(bits - 1, _BYTE, bits))
-    # Memory of its own, which the system gets back when the words are packed once more for the kernel.
-    signed = aligned_bytes(rows * width).reshape(rows, width)
-    signed[:, size:] = 0
-    np.bitwise_xor(packed, np.uint8(middles), out=signed[:, :size])
-    return signed.view("<i4")
+def words_of(packed: Array) -> Array:
+    """Returns rows of bytes as words, without a copy if the rows are whole words."""
+    missing = -packed.shape[1] % _BYTES_IN_WORD
+    return (np.pad(packed, [(0, 0), (0, missing)]) if missing else packed).view("<i4")
 
 
 def packed_matrix(node: NodeView, axis: int, block: int, dtype: np.dtype) -> SSAValue | None:

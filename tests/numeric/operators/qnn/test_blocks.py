@@ -29,14 +29,23 @@ def numbers(rows: int, columns: int, bits: int) -> NDArray[np.int64]:
 
 
 def product(
-    rows: int, units: int, depth: int, bits: int, block: int, zero: str, scale: str = "float32"
+    rows: int,
+    units: int,
+    depth: int,
+    bits: int,
+    block: int,
+    zero: str,
+    scale: str = "float32",
+    *,
+    biased: bool = False,
 ) -> tuple[relay.Expr, Array, NDArray[np.float64]]:
     """Returns a product by a weight in blocks, its data, and its value in f64."""
     blocks = -(-depth // block)
     weight, scales = numbers(units, blocks * block, bits), RNG.uniform(0.5, 2, (units, blocks)).astype(scale)
     points: dict[str, tuple[Array, Array]] = {}
     packed = numbers(units, blocks, bits)
-    points["packed"] = words(packed, bits), packed
+    half = 2 ** (bits - 1) * biased
+    points["packed"] = words(packed + half, bits), packed
     floats = RNG.normal(size=(units, blocks)).astype("float32")
     points["floats"] = floats, floats
     points["one"] = np.array(-3, np.int32), np.full((units, blocks), -3)
@@ -44,22 +53,25 @@ def product(
     operand, point = points[zero]
     plain = (weight - np.repeat(point, block, 1).astype(float)) * np.repeat(scales, block, 1).astype(float)
     x = RNG.normal(size=(rows, depth)).astype(np.float32)
-    constants = [relay.const(each) for each in (words(weight, bits), scales, operand)]
+    constants = [relay.const(each) for each in (words(weight + half, bits), scales, operand)]
     result = relay.op_function("qnn.block_dense")(
-        relay.var("x", shape=(rows, depth)), *constants, bits=bits, block_size=block
+        relay.var("x", shape=(rows, depth)), *constants, bits=bits, block_size=block, biased=biased
     )
     return result, x, x.astype(float) @ plain[:, :depth].T
 
 
 @pytest.mark.grid(200, values=lambda **given: given.items())
 @pytest.mark.parametrize("target", RUNS)
+@pytest.mark.parametrize("biased", [False, True])
 @pytest.mark.parametrize("zero", ["none", "one", "packed", "floats"])
 @pytest.mark.parametrize(("bits", "block"), [(2, 16), (2, 64), (4, 16), (4, 32), (4, 128), (8, 16), (8, 256)])
 @pytest.mark.parametrize(
     ("rows", "units", "depth"), [(1, 48, 256), (2, 40, 240), (6, 16, 250), (40, 100, 256), (3, 5, 20)]
 )
-def test_products(rows: int, units: int, depth: int, bits: int, block: int, zero: str, target: str) -> None:
-    result, x, expected = product(rows, units, depth, bits, block, zero)
+def test_products(
+    rows: int, units: int, depth: int, bits: int, block: int, zero: str, biased: bool, target: str
+) -> None:
+    result, x, expected = product(rows, units, depth, bits, block, zero, biased=biased)
     module = relay.IRModule.from_expr(relay.Function(relay.analysis.free_vars(result), relay.nn.relu(result)))
     bound = 1e-6 * np.abs(expected).max()
     for found in (run_relay(transform.InferType()(module), [x])[0], xrelay.compile(module, target=target).run([x])[0]):
@@ -84,14 +96,16 @@ def test_products_at_low_levels(level: int) -> None:
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-6 * np.abs(expected).max())
 
 
+@pytest.mark.parametrize("biased", [False, True])
 @pytest.mark.parametrize("bits", [2, 4, 8])
-def test_numbers(bits: int) -> None:
+def test_numbers(bits: int, biased: bool) -> None:
     """Dequantised numbers are the rounded products of exact differences, in native code too."""
     weight, points = numbers(7, 96, bits), numbers(7, 3, bits)
     scales = RNG.uniform(0.5, 2, (7, 3)).astype(np.float32)
-    arrays = [words(weight, bits), scales, words(points, bits)]
+    half = 2 ** (bits - 1) * biased
+    arrays = [words(weight + half, bits), scales, words(points + half, bits)]
     operands = [relay.var(f"a{k}", shape=array.shape, dtype=str(array.dtype)) for k, array in enumerate(arrays)]
-    result = relay.op_function("qnn.block_dequantize")(*operands, bits=bits, block_size=32)
+    result = relay.op_function("qnn.block_dequantize")(*operands, bits=bits, block_size=32, biased=biased)
     module = relay.IRModule.from_expr(relay.Function(operands, result))
     expected = (weight - np.repeat(points, 32, 1)).astype(np.float32) * np.repeat(scales, 32, 1)
     for found in (run_relay(transform.InferType()(module), arrays)[0], xrelay.compile(module).run(arrays)[0]):
