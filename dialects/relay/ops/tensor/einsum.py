@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import reduce
 from string import ascii_letters
 from typing import Final
 
@@ -128,16 +129,17 @@ class EinsumOp(RelayOp):
                 b.read(tensor, *(b.broadcast(at[label], extent, extents[label]) for label, extent in each))
                 for tensor, each in zip(tensors, map(list, map(zip, equation.operands, shapes)), strict=True)
             ]
-            value = factors[0]
-            for factor in factors[1:]:
-                value = b.times(value, factor)
-            return b.accumulate(b.accumulators[0], value) if equation.summed else value
+            *others, last = factors
+            if not others:
+                return b.accumulate(b.accumulators[0], last) if equation.summed else last
+            value = reduce(b.times, others)
+            return b.accumulate_product(b.accumulators[0], value, last) if equation.summed else b.times(value, last)
 
         spatial = [extents[label] for label in equation.result]
-        reduce = {f"k{axis}": extents[label] for axis, label in enumerate(equation.summed)}
+        folded = {f"k{axis}": extents[label] for axis, label in enumerate(equation.summed)}
         init = [0] if equation.summed else []
         element = build.result_type.element_type
-        return [build.compute("einsum", spatial, element, fill, reduce=reduce, init=init)]
+        return [build.compute("einsum", spatial, element, fill, reduce=folded, init=init)]
 
     def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
         """Returns for each factor the einsum of the gradient and the other factors, summed over labels it lacks."""
