@@ -6,7 +6,7 @@ import numpy as np
 
 from xrelay.dialects.relay.structure.weights import Array
 
-_WORD = 32
+_WORD, _BYTE = 32, 8
 
 
 def unpack(words: Array, bits: int) -> Array:
@@ -17,11 +17,12 @@ def unpack(words: Array, bits: int) -> Array:
 
 
 def pack(numbers: Array, bits: int) -> Array:
-    """Returns words of i32 with the lowest `bits` of integers, with zeros in the rest of the last word of a row."""
-    in_word = _WORD // bits
+    """Returns words of i32 with the lowest `bits` of bytes, with zeros in the rest of the last word of a row."""
+    in_word, in_byte = _WORD // bits, _BYTE // bits
     missing = -numbers.shape[-1] % in_word
-    masked = np.pad(numbers.astype(np.uint32) & np.uint32(2**bits - 1), [(0, 0)] * (numbers.ndim - 1) + [(0, missing)])
-    words = np.zeros((*masked.shape[:-1], masked.shape[-1] // in_word), np.uint32)
-    for place in range(in_word):
-        words |= masked[..., place::in_word] << np.uint32(place * bits)
-    return words.view(np.int32)
+    filled = np.pad(numbers, [(0, 0)] * (numbers.ndim - 1) + [(0, missing)]) if missing else numbers
+    mask = np.uint8(2**bits - 1)
+    packed = np.zeros((*filled.shape[:-1], filled.shape[-1] // in_byte), np.uint8)
+    for place in range(in_byte):
+        packed |= (filled[..., place::in_byte].view(np.uint8) & mask) << np.uint8(place * bits)
+    return packed.view("<i4")

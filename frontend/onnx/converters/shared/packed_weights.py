@@ -50,4 +50,4 @@ def packed_matrix(node: NodeView, axis: int, block: int, dtype: np.dtype) -> SSA
 def _words(numbers: Array, axis: int, middle: int, bits: int) -> Array:
     """Packs the rows along `axis` of numbers, less their `middle`, as words of signed numbers."""
     rows = numbers if axis == 1 else numbers.T
-    return pack(np.subtract(rows, middle, dtype=np.int16), bits)
+    return pack(rows.view(np.uint8) - np.uint8(middle) if middle else rows, bits)
