@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from functools import cache
 
 import pytest
 from support.networks import batch_norm, weight
@@ -22,6 +23,11 @@ from xrelay.passes.infra.source import full_context
 
 CONV, BN, RELU = "nn.conv2d", ("multiply", "add"), "nn.relu"
 WINOGRAD = "nn.contrib_conv2d_winograd_without_weight_transform"
+
+
+@cache
+def imported(name: str) -> ModuleOp:
+    return import_onnx(light_model(name))
 
 
 def explained(module: ModuleOp, opt_level: int = 2) -> ExplainedBlock:
@@ -48,7 +54,7 @@ def of_builder(result: relay.Expr) -> ExplainedBlock:
 
 def test_resnet50() -> None:
     # 53 convolutions: in 16 blocks two with a relu and one with the sum and a relu, 4 shortcuts, the first with a relu.
-    assert kernels(explained(import_onnx(light_model("resnet50")))) == {
+    assert kernels(explained(imported("resnet50").clone())) == {
         (CONV, *BN, RELU): 33,
         (CONV, *BN, "add", RELU): 16,
         (CONV, *BN): 4,
@@ -63,7 +69,7 @@ def test_resnet50() -> None:
 def test_resnet50_in_blocks() -> None:
     # Scales are folded into the weights; the image is packed, and unpacked for the dense layer. Of 16 convolutions with
     # filters of 3 x 3, 3 have strides, and 2 work on images of 7 x 7.
-    found = kernels(explained(import_onnx(light_model("resnet50")), opt_level=3))
+    found = kernels(explained(imported("resnet50").clone(), opt_level=3))
     convolutions = {names: count for names, count in found.items() if CONV in names or WINOGRAD in names}
     assert convolutions == {
         (CONV, "add", RELU): 22,

@@ -134,7 +134,7 @@ def is_stuck(program: Program, found: Partition, node: int) -> bool:
 
 
 @given(random_graphs(), OPTIONS, st.data())
-@settings(max_examples=examples(100), deadline=None)
+@settings(max_examples=examples(50, more=2), deadline=None)
 def test_whoever_follows_the_explanations_ends_with_the_op_fused(
     graph: ForwardGraph, options: FusionOptions, data: st.DataObject
 ) -> None:

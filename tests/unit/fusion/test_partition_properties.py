@@ -114,7 +114,7 @@ def as_oracle_graph(graph: ForwardGraph) -> OracleGraph:
 
 
 @given(random_graphs(), OPTIONS)
-@settings(max_examples=examples(150), deadline=None)
+@settings(max_examples=examples(75, more=2), deadline=None)
 def test_any_graph_has_relays_partition(graph: ForwardGraph, options: FusionOptions):
     check_decisions(graph, partition(graph, options))
     graph.hints.clear()

@@ -43,7 +43,7 @@ def test_simplified_expressions_have_the_same_values(expr: AffineExpr):
         assert all(simple.eval(point, ()) == expr.eval(point, ()) for point in points())
 
 
-@settings(max_examples=examples(200), deadline=None)
+@settings(max_examples=examples(100, more=2), deadline=None)
 @given(expressions())
 def test_bounds_hold_every_value(expr: AffineExpr):
     interval = bounds(expr, BOX)

@@ -65,7 +65,7 @@ def test_substitution_commutes_with_arithmetic(tree: Tree, n_value: int, m_value
 
 
 @given(trees())
-@settings(max_examples=examples(150, more=2), deadline=None)
+@settings(max_examples=examples(50, more=6), deadline=None)
 def test_text_round_trips(tree: Tree) -> None:
     try:
         dim = dim_of(tree)

@@ -55,7 +55,7 @@ statements = st.tuples(st.sampled_from(["==", "==", ">=", "|", "~"]), st.one_of(
 
 
 @given(st.lists(statements, max_size=5), st.lists(statements, min_size=1, max_size=4))
-@settings(max_examples=examples(150, more=2), deadline=None)
+@settings(max_examples=examples(75, more=4), deadline=None)
 def test_verdicts_are_right(facts: Sequence[Statement], questions: Sequence[Statement]) -> None:
     environment = ShapeEnvironment()
     sizes = [values for values in SIZES if all(is_true(fact, values) for fact in facts)]

@@ -14,6 +14,7 @@ from fuzz.onnx_mutations import mutated_bytes, mutated_model
 from fuzz.onnx_nodes import random_node_model
 from onnx import TensorProto, helper, numpy_helper
 from onnx.external_data_helper import convert_model_to_external_data, write_external_data_tensors
+from support.examples import examples
 from support.onnx_models import conv_model, model, value
 
 from xrelay.errors import ModelImportError, XRelayError
@@ -258,7 +259,7 @@ def test_outputs_that_nothing_reads_are_not_asked_for() -> None:
 
 
 def test_random_edits_give_errors_of_the_project_alone() -> None:
-    for seed in range(400):
+    for seed in range(examples(200)):
         rng = np.random.default_rng(seed)
         proto = random_node_model(rng)
         edited = mutated_model(rng, proto).SerializeToString() if seed % 2 else None
