@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod
+from typing import Final
 
 import numpy as np
 from xdsl.ir import Attribute, SSAValue
@@ -109,13 +110,18 @@ def _factors(tile: int) -> list[list[float]]:
     return [*rows, [0.0] * (TAPS - 1) + [1.0]]
 
 
+CHUNK: Final = 1024
+"""The number of filters times channels to transform at once: the cache holds them, and BLAS starts no threads."""
+
+
 def transform_weight(weight: Array, tile: int) -> Array:
     """Transforms a weight (O, I, 3, 3) for tiles of `tile` rows to (tile + 2, tile + 2, O, I), in f64."""
     matrix = _filter_matrix(tile)
+    both_axes = np.kron(matrix, matrix)
     taps = weight.transpose(2, 3, 0, 1).astype(np.float64).reshape(TAPS**2, -1)
-    result = np.empty((len(matrix), len(matrix), taps.shape[1]), weight.dtype)
-    for row, points_of_row in zip(matrix, result, strict=True):
-        points_of_row[...] = np.kron(row, matrix) @ taps
+    result = np.empty((len(both_axes), taps.shape[1]), weight.dtype)
+    for first in range(0, taps.shape[1], CHUNK):
+        result[:, first : first + CHUNK] = both_axes @ taps[:, first : first + CHUNK]
     return result.reshape(len(matrix), len(matrix), *weight.shape[:2])
 
 
