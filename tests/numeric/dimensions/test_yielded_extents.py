@@ -38,6 +38,7 @@ LOOP = """
 """
 
 
+@pytest.mark.grid(2)
 @pytest.mark.parametrize("body", [BRANCH, LOOP], ids=["branch", "loop"])
 @pytest.mark.parametrize("type", [OPEN, "tensor<7xf32>"])
 def test_what_is_yielded_has_the_extents_that_are_said(body: str, type: str) -> None:

@@ -142,6 +142,7 @@ def test_volumes(op: str) -> None:
     np.testing.assert_allclose(moved.transpose(0, 4, 1, 2, 3), found, rtol=1e-5, atol=1e-5)
 
 
+@pytest.mark.grid(2)
 @pytest.mark.parametrize("op", ["nn.max_pool2d_grad", "nn.avg_pool2d_grad"])
 @pytest.mark.parametrize("dtype", ["float16", "float64"])
 def test_dtypes(op: str, dtype: str) -> None:

@@ -197,6 +197,7 @@ def test_convolution_with_epilogue_and_padding(tail: Tail):
     check_same(CONV, schedule)
 
 
+@pytest.mark.grid(2)
 @pytest.mark.parametrize("tail", TAILS)
 @pytest.mark.parametrize("width", [2, 3, 7])
 def test_epilogue_in_a_tile_of_its_producer(width: int, tail: Tail):

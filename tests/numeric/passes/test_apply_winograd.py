@@ -60,6 +60,7 @@ def test_sizes(size: tuple[int, int], padding: tuple[int, ...], batch: int, tile
     assert_close(compile(other, cache=False).run(inputs)[0], wanted)
 
 
+@pytest.mark.grid(2)
 @pytest.mark.parametrize("target", ["cpu -mcpu=haswell -num-threads=1", "cpu -num-threads=2"])
 @pytest.mark.parametrize("tile", [2, 4])
 def test_blocks_of_tiles(tile: int, target: str) -> None:

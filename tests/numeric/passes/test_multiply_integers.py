@@ -27,6 +27,7 @@ PRODUCTS: dict[str, tuple[Product, tuple[int, ...], tuple[int, ...], int]] = {
 }
 
 
+@pytest.mark.grid(2)
 @pytest.mark.parametrize("dtype", ["uint8", "int8"])
 @pytest.mark.parametrize("name", PRODUCTS)
 def test_scaled_sums_of_integers(name: str, dtype: str) -> None:

@@ -137,6 +137,7 @@ def nearest(x: Array, dtype: np.dtype[Any], *, saturate: bool) -> Array:
         return (np.clip(x, -limit, limit) if saturate else x).astype(dtype).astype(np.float32)
 
 
+@pytest.mark.grid(2)
 @pytest.mark.parametrize("saturate", [True, False])
 @pytest.mark.parametrize("name", [name for name in KINDS if name.startswith("FLOAT")])
 def test_floats_are_rounded_to_even(name: str, saturate: bool) -> None:

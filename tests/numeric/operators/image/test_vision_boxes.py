@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.one_op import Array, check, program
+from support.one_op import Array, check, checked, program
 
 
 def rows(batch: int, count: int, dtype: str = "float32", seed: int = 0) -> Array:
@@ -106,16 +106,16 @@ def test_non_max_suppression(most: int, options: dict[str, Any]) -> None:
 def test_a_threshold_that_is_reached(dtype: str) -> None:
     """Two boxes that share exactly half of their union."""
     data = np.array([[[0, 0.9, 0, 0, 1, 1], [0, 0.8, 0, 0, 1, 0.5], [0, 0.7, 2, 2, 2, 3]]], dtype)
+    others = [data, np.array([3]), np.arange(3)[None], np.array(-1)]
+    run = checked(program("vision.non_max_suppression", *others, np.array(0, np.float32)))
     for iou, wanted in ((0.5, [0, 2, -1]), (0.75, [0, 1, 2]), (0.0, [0, 1, 2]), (np.nan, [0, 1, 2]), (-1.0, [0, 1, 2])):
-        arrays = [data, np.array([3]), np.arange(3)[None], np.array(-1), np.array(iou, np.float32)]
-        found, _ = check(program("vision.non_max_suppression", *arrays), arrays)
-        np.testing.assert_array_equal(found[0], wanted)
+        np.testing.assert_array_equal(run([*others, np.array(iou, np.float32)])[0][0], wanted)
 
 
 def test_counts_that_are_no_numbers_of_boxes() -> None:
-    data = rows(3, 5)
+    others = [rows(3, 5), np.array([-3, 99, 0]), np.tile(np.arange(5), (3, 1)), np.array(-1)]
+    run = checked(program("vision.non_max_suppression", *others, np.array(0, np.float32)))
     for iou in (0.5, 0.0):
-        arrays = [data, np.array([-3, 99, 0]), np.tile(np.arange(5), (3, 1)), np.array(-1), np.array(iou, np.float32)]
-        found, counts = check(program("vision.non_max_suppression", *arrays), arrays)
+        found, counts = run([*others, np.array(iou, np.float32)])
         assert counts[0] == counts[2] == 0
         assert (found[0] == -1).all()

@@ -35,6 +35,7 @@ def rising(*shape: int, dtype: str = "float32") -> Array:
     return np.arange(1, 1 + int(np.prod(shape))).reshape(shape).astype(dtype)
 
 
+@pytest.mark.grid(2)
 @pytest.mark.parametrize("layout", ["NCHW", "NHWC"])
 @pytest.mark.parametrize("mode", ["DCR", "CRD"])
 def test_depth_to_space(mode: str, layout: str) -> None:

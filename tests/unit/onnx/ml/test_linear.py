@@ -45,6 +45,7 @@ def test_one_target_of_a_vector() -> None:
     agrees("LinearRegressor", [X[0]], targets=1, coefficients=floats(4), post_transform="LOGISTIC")
 
 
+@pytest.mark.grid(2)
 @pytest.mark.parametrize("transform", TRANSFORMS)
 @pytest.mark.parametrize("classes", [1, 3])
 def test_linear_classifiers(transform: str, classes: int) -> None:
@@ -73,6 +74,7 @@ def machine(classes: int, kernel: str, **words: Any) -> dict[str, Any]:
     }
 
 
+@pytest.mark.grid(2)
 @pytest.mark.parametrize("kernel", ["LINEAR", "POLY", "RBF", "SIGMOID"])
 @pytest.mark.parametrize("classes", [2, 3])
 def test_machines(kernel: str, classes: int) -> None:
@@ -103,6 +105,7 @@ def test_one_machine_per_class(classes: int, sign: str) -> None:
     )
 
 
+@pytest.mark.grid(2)
 @pytest.mark.parametrize("one_class", [0, 1])
 @pytest.mark.parametrize(("kernel", "supports"), [("RBF", 5), ("POLY", 5), ("LINEAR", 0)])
 def test_machines_of_regression(kernel: str, supports: int, one_class: int) -> None:
