@@ -200,8 +200,8 @@ MAX_UNROLLED_TERMS: Final = 99
 
 
 def keep_rolled(draft: ScheduleDraft, row: str, lanes: int) -> None:
-    """Keeps LLVM from unrolling a loop over few vectors of terms, which would become a chain of scalars."""
-    if not draft.is_dynamic(row) and 2 * lanes <= draft.extent(row) <= MAX_UNROLLED_TERMS:
+    """Keeps LLVM from unrolling a loop over one to a few vectors of terms, which would become a chain of scalars."""
+    if not draft.is_dynamic(row) and lanes <= draft.extent(row) <= MAX_UNROLLED_TERMS:
         draft.do(DisableUnroll(row))
 
 

@@ -327,6 +327,30 @@ func.func private @short_rows(%x: tensor<64x49xf32>) -> tensor<64xf32> attribute
   func.return %s : tensor<64xf32>
 }
 
+// So it would with the sum of one vector; a shorter sum is unrolled.
+// CHECK-LABEL: func.func private @row_of_a_vector
+// CHECK-SAME: disable_unroll("k")
+// CHECK-LABEL: func.func private @shorter_row
+// CHECK-NOT: disable_unroll
+// CHECK: func.return
+func.func private @row_of_a_vector(%x: tensor<64x16xf32>) -> tensor<64xf32> attributes {relay.primitive} {
+  %s = topi.compute "s" [%i : 64] reduce [%k : 16] init [%acc = 0.0 : f32] : tensor<64xf32> {
+    %a = topi.read %x[%i, %k] : tensor<64x16xf32>
+    %t = arith.addf %acc, %a : f32
+    topi.yield %t : f32
+  }
+  func.return %s : tensor<64xf32>
+}
+
+func.func private @shorter_row(%x: tensor<64x12xf32>) -> tensor<64xf32> attributes {relay.primitive} {
+  %s = topi.compute "s" [%i : 64] reduce [%k : 12] init [%acc = 0.0 : f32] : tensor<64xf32> {
+    %a = topi.read %x[%i, %k] : tensor<64x12xf32>
+    %t = arith.addf %acc, %a : f32
+    topi.yield %t : f32
+  }
+  func.return %s : tensor<64xf32>
+}
+
 // The mirrored ends of a row are cut off, so that the rest has lanes.
 // CHECK-LABEL: func.func private @mirrored
 // CHECK-SAME: cut("i", first = 2, last = 1), split("i", 16, names = ["i_o", "i_v"]), vectorize("i_v")
