@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import mmap
+import sys
 from collections import deque
 from collections.abc import Callable
-from ctypes import Array, addressof, c_char
+from ctypes import CDLL, Array, addressof, c_char
 from typing import Any, Final, Generic, TypeVar, cast
 
 import numpy as np
@@ -67,6 +68,17 @@ def align(array: NDArray[Any]) -> NDArray[Any]:
     copy = aligned_bytes(array.nbytes).view(array.dtype).reshape(array.shape)
     copy[...] = array
     return copy
+
+
+def trim_heap() -> None:
+    """Returns the memory of freed objects to the system, where the C library keeps it and has a function for that.
+
+    glibc keeps blocks of up to 32 MiB for later allocations.
+    """
+    if sys.platform == "linux":
+        trim = getattr(CDLL(None), "malloc_trim", None)
+        if trim is not None:
+            trim(0)
 
 
 def _slice_aligned(block: NDArray[np.uint8], size: int, alignment: int) -> NDArray[np.uint8]:

@@ -6,7 +6,7 @@ A cached model is opened without importing the compiler or xDSL.
 from __future__ import annotations
 
 from os import PathLike
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from xrelay import environment
 from xrelay.api.model import CompiledModel
@@ -18,6 +18,7 @@ from xrelay.api.versions import MAX_WEIGHTS, Versions
 from xrelay.arguments import checked_flag, checked_path, checked_shapes
 from xrelay.passes.infra.entered_contexts import innermost_context
 from xrelay.passes.infra.gc_pause import gc_pause
+from xrelay.runtime.arena import trim_heap
 from xrelay.runtime.artifact import Artifact
 from xrelay.runtime.memory import check_memory_limit
 
@@ -25,6 +26,10 @@ if TYPE_CHECKING:
     from xrelay.api.sources import Shapes, Source
     from xrelay.api.stage_runner import Progress
     from xrelay.target.target import Target
+
+
+LARGE_WEIGHTS: Final = 16 << 20
+"""The size of weights in bytes from which on compilation leaves much freed memory in the heap."""
 
 
 @gc_pause()
@@ -102,8 +107,15 @@ def compile(
     if artifact is None:
         dump = checked_path("dump_stages", dump_stages) if dump_stages is not None else None
         artifact, timing = recipe.build(dump=dump, progress=progress)
+        if _weights_size(artifact) >= LARGE_WEIGHTS:
+            trim_heap()
     versions = _versions(artifact, recipe, by_itself=specialize)
     return CompiledModel(artifact, num_threads=threads, memory_limit=limit, timing=timing, versions=versions)
+
+
+def _weights_size(artifact: Artifact) -> int:
+    """Returns the number of bytes of all weights."""
+    return sum(spec.nbytes for spec in artifact.metadata.weights)
 
 
 def _versions(artifact: Artifact, recipe: Recipe, *, by_itself: bool) -> Versions | None:
@@ -113,6 +125,6 @@ def _versions(artifact: Artifact, recipe: Recipe, *, by_itself: bool) -> Version
     lasting = recipe.lasting()
     if lasting is None:
         return None
-    is_small = sum(spec.nbytes for spec in artifact.metadata.weights) <= MAX_WEIGHTS
+    is_small = _weights_size(artifact) <= MAX_WEIGHTS
     helps = by_itself and is_small and environment.specialize_is_on() and lasting.is_cached
     return Versions(artifact, lasting, VersionHelper(lasting) if helps else None)

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
+import sys
+from pathlib import Path
 
 import ml_dtypes
 import numpy as np
 import pytest
 
 from xrelay.errors import ExecutionError
-from xrelay.runtime.arena import Pool, address_of, align, aligned_bytes
+from xrelay.runtime.arena import Pool, address_of, align, aligned_bytes, trim_heap
 
 
 @pytest.mark.parametrize("size", [0, 1, 63, 4096, (4 << 20) - 1, 4 << 20, 9_000_001])
@@ -79,3 +82,23 @@ def test_pool_reuses_what_is_free():
     pool.release(one)
     assert pool.acquire() is one
     assert len(made) == 2
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only glibc's heap can be trimmed")
+def test_the_heap_is_trimmed():
+    """Blocks between others that are still used stay in the heap when they are freed."""
+    if not hasattr(ctypes.CDLL(None), "malloc_trim"):
+        pytest.skip("this C library cannot trim its heap")
+    np.ones(16 << 20, np.uint8)  # from now on, glibc puts blocks of this size into the heap
+    blocks = [(np.ones(8 << 20, np.uint8), np.ones(1 << 18, np.uint8)) for _ in range(8)]
+    kept = [small for _, small in blocks]
+    blocks.clear()
+    before = resident_bytes()
+    trim_heap()
+    assert before - resident_bytes() > 32 << 20
+    assert len(kept) == 8
+
+
+def resident_bytes() -> int:
+    """The memory of this process that is resident."""
+    return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
