@@ -78,6 +78,7 @@ def wanted(proto: onnx.ModelProto, x: NDArray[np.float32]) -> list[NDArray[Any]]
         single("Pad", ("n", "h"), [0, -1, 1, 2], opset=13),
         single("Pad", ("n", "h"), [-1, 1, -1, -2], opset=13, mode="edge"),
         single("Pad", ("n", "h"), [1, 2, 0, 5], opset=19, mode="wrap"),
+        single("Pad", ("n", "h"), [0, 2, 0, 5], opset=19, mode="wrap"),
         single("EyeLike", ("n", "h"), k=-1),
         single("EyeLike", ("n", 2), k=2),
     ],
@@ -89,6 +90,11 @@ def test_settings_that_are_constants(proto: onnx.ModelProto) -> None:
     dims = [dim.dim_value for dim in proto.graph.input[0].type.tensor_type.shape.dim]
     shapes = [tuple(extent or size + axis for axis, extent in enumerate(dims)) for size in (3, 4, 7)]
     check(proto, shapes)
+
+
+def test_axes_that_are_not_padded_are_not_wrapped() -> None:
+    module = import_onnx(single("Pad", ("n", "h"), [0, 2, 0, 5], opset=19, mode="wrap"))
+    assert str(module).count("relay.arange") == 1
 
 
 BOUND = st.integers(-6, 6) | st.sampled_from([LAST, -LAST, LAST - 1])

@@ -155,6 +155,8 @@ def _wrapped_at_run_time(node: NodeView, before: Integers, after: Integers) -> S
     ends = node.emit("add", extents, numbers.value(after))
     starts = node.emit("subtract", numbers.value(0), numbers.value(before))
     for axis in range(len(node.shape(0))):
+        if all(isinstance(side, tuple) and side[axis] == 0 for side in (before, after)):
+            continue
         start, end, extent = (
             node.emit("take", each, node.emit_ints(axis), axis=0, mode="fast") for each in (starts, ends, extents)
         )
