@@ -9,6 +9,7 @@ from xdsl.dialects.builtin import IndexType, IntegerAttr, i1
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from xrelay.dialects.loop import BlockOp, CheckedIndexOp, ForOp, IterKind, IterVar, LoadOp, StoreOp, ValueMap
+from xrelay.dialects.loop.extents import range_of
 from xrelay.dialects.shared.attribute_names import BLOCK_SOURCE, EXPANDED_FROM
 from xrelay.dialects.shared.locations import describe_location
 from xrelay.dialects.shared.op_lists import ops_of
@@ -33,11 +34,13 @@ from xrelay.dialects.topi.index_map import IndexMap, is_inside
 from xrelay.dialects.topi.shapes import shape_of
 from xrelay.dialects.upstream.arith_extras import CmpiOp
 from xrelay.errors import LoweringError
+from xrelay.index_algebra.affine_bounds import Interval
 from xrelay.index_algebra.dims import Dim
 from xrelay.index_algebra.value_map import Space
 from xrelay.lowering.topi_to_loop.kernel_extents import KernelExtents
 from xrelay.passes.infra.fresh_names import fresh_name
 from xrelay.passes.loop.nest_edits import compute
+from xrelay.passes.loop.nest_queries import index_range
 
 Loops = list[ForOp | None]
 """The loop of each variable of a block, the outermost first; None for a variable of extent 1."""
@@ -115,7 +118,7 @@ def build_nest(op: ComputeOp, results: Sequence[SSAValue], kernel: KernelNests) 
     else:
         values: dict[SSAValue, SSAValue] = dict(zip(op.spatial_vars + op.reduce_vars, body.args, strict=True))
         _load_accumulators(op, results, spatial, body, values)
-        yielded = _BodyLowering(values, kernel, {}).copy(op.body.block, body)
+        yielded = _BodyLowering(values, kernel, {}, _ranges(body, variables)).copy(op.body.block, body)
         body.add_ops([StoreOp(value, result, spatial) for value, result in zip(yielded, results, strict=True)])
     init = None
     if reduction:
@@ -150,7 +153,8 @@ def build_scan(op: ScanOp, results: Sequence[SSAValue | None], kernel: KernelNes
     place, inner = _point(op, body, kernel.sizes), ValueMap.identity(body.args[along + 1 :])
     values: dict[SSAValue, SSAValue] = dict(zip(op.spatial_vars, body.args, strict=True))
     before = _load_accumulators(op, carried, inner, body, values)
-    after = _BodyLowering(values, kernel, {op.scan_var: place[along]}).copy(op.body.block, body)
+    lowering = _BodyLowering(values, kernel, {op.scan_var: place[along]}, _ranges(body, variables))
+    after = lowering.copy(op.body.block, body)
     body.add_ops([StoreOp(value, buffer, inner) for value, buffer in zip(after, carried, strict=True)])
     for value, result in zip(before if op.exclusive is not None else after, results, strict=True):
         if result is not None:
@@ -182,7 +186,7 @@ def build_scatter(op: ScatterOp, result: SSAValue, kernel: KernelNests) -> list[
     loops, variables = kernel.loops_of(op, name, op.spatial, kinds)
     body = Block(arg_types=[IndexType()] * len(op.spatial))
     values: dict[SSAValue, SSAValue] = dict(zip(op.spatial_vars, body.args, strict=True))
-    *indices, value = _BodyLowering(values, kernel, {}).copy(op.body.block, body)
+    *indices, value = _BodyLowering(values, kernel, {}, _ranges(body, variables)).copy(op.body.block, body)
     place = ValueMap.identity(indices)
     if op.combine is not Combine.UPDATE:
         body.add_op(old := LoadOp(result, place))
@@ -259,15 +263,26 @@ def _point(op: ScanOp, body: Block, sizes: KernelExtents) -> ValueMap:
 # --- bodies
 
 
+def _ranges(body: Block, variables: Sequence[IterVar]) -> dict[SSAValue, Interval | None]:
+    """Returns the intervals of the variables of a block."""
+    return {arg: range_of(variable.binding) for arg, variable in zip(body.args, variables, strict=True)}
+
+
 class _BodyLowering:
     """Copies scalar ops into blocks of the loop level: loads for reads.
 
     `values` maps values of the body to values of the block, initially its variables and accumulators; `moved` maps
-    variables of the body to expressions over the block's variables.
+    variables of the body to expressions over the block's variables, and `ranges` the latter to their intervals.
     """
 
-    def __init__(self, values: dict[SSAValue, SSAValue], kernel: KernelNests, moved: Mapping[SSAValue, ValueMap]):
-        self._values, self._moved = values, moved
+    def __init__(
+        self,
+        values: dict[SSAValue, SSAValue],
+        kernel: KernelNests,
+        moved: Mapping[SSAValue, ValueMap],
+        ranges: Mapping[SSAValue, Interval | None],
+    ):
+        self._values, self._moved, self._ranges = values, moved, ranges
         self._buffers, self._sizes = kernel.buffers, kernel.sizes
 
     def value(self, old: SSAValue) -> SSAValue:
@@ -315,9 +330,13 @@ class _BodyLowering:
 
     def _computed(self, index: ValueMap, target: Block) -> SSAValue:
         ops: list[Operation] = []
-        value = compute(index, ops)
+        value = compute(index, ops, self._range)
         target.add_ops(ops)
         return value
+
+    def _range(self, value: SSAValue) -> Interval | None:
+        """Returns the interval of an index; the block of a variable is not built yet."""
+        return self._ranges[value] if value in self._ranges else index_range(value)
 
     def _in_bounds(self, op: InBoundsOp, target: Block) -> SSAValue:
         """Emits an unsigned comparison for each index that may be out of range: negative numbers compare as large."""

@@ -17,7 +17,7 @@ from xrelay.dialects.loop.block_op import Extent
 from xrelay.dialects.loop.extents import expression_of, extents_of, interval_of
 from xrelay.dialects.shared.op_lists import all_ops, ops_of
 from xrelay.dialects.upstream.buffer_types import buffer_type
-from xrelay.passes.loop.index_arith import IndexArith, index_constant
+from xrelay.passes.loop.index_arith import IndexArith, RangeOf, index_constant
 from xrelay.passes.loop.nest_queries import index_range, structure_of
 
 
@@ -155,14 +155,14 @@ def prepend(block: Block, ops: Sequence[Operation]) -> None:
         block.add_ops(ops)
 
 
-def compute(value: ValueMap, ops: list[Operation]) -> SSAValue:
+def compute(value: ValueMap, ops: list[Operation], range_of: RangeOf = index_range) -> SSAValue:
     """Appends to `ops` the ops that compute the one expression of `value`; returns the result."""
 
     def constant(number: int) -> SSAValue:
         ops.append(op := index_constant(number))
         return op.result
 
-    return IndexArith(ops.append, constant, index_range).value(value)
+    return IndexArith(ops.append, constant, range_of).value(value)
 
 
 def extent_value(kernel: Operation, value: ValueMap, name: str | None = None) -> int | SSAValue:

@@ -90,6 +90,21 @@ func.func private @empty(%x: tensor<4x0xf32>) -> (tensor<0xf32>, tensor<4xf32>) 
   func.return %a, %b : tensor<0xf32>, tensor<4xf32>
 }
 
+// A quotient of variables, which are not negative, rounds towards minus infinity without further ops.
+// CHECK-LABEL: func.func private @halves
+// CHECK:         loop.block "halves" (%vi : spatial 8 = %i)
+// CHECK-NEXT:      arith.constant 2 : index
+// CHECK-NEXT:      arith.divui %vi,
+// CHECK-NEXT:      arith.index_cast
+func.func private @halves() -> tensor<8xi64> attributes {relay.primitive} {
+  %r = topi.compute "halves" [%i : 8] : tensor<8xi64> {
+    %half = topi.index [%i floordiv 2]
+    %v = arith.index_cast %half : index to i64
+    topi.yield %v : i64
+  }
+  func.return %r : tensor<8xi64>
+}
+
 // The graph: buffers for intermediate values, outputs in place, constants as weights; a returned input is copied.
 // CHECK-LABEL: func.func @main(%x: memref<4x8xf32>, %0: memref<4xf32>, %1: memref<4xf32>, %x_1: memref<4x8xf32>) attributes {loop.num_outputs = 3 : i64} {
 // CHECK-NEXT: %w = loop.weight dense<1.000000e+00> : tensor<4xf32> : memref<4xf32>
