@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from xrelay.dialects.loop import BlockOp, IterKind, LoadOp, LoopKind, RowOp, StoreOp, ValueMap
-from xrelay.dialects.loop.extents import extents_of
+from xrelay.dialects.loop.extents import extents_of, loop_of_index
 from xrelay.dialects.loop.for_op import MAX_LANES
 from xrelay.dialects.loop.schedule import DisableUnroll, Fuse, Parallelize, Reorder, Unroll, Vectorize
 from xrelay.dialects.shared.op_lists import all_ops, ops_in, ops_of
@@ -25,7 +25,7 @@ from xrelay.lowering.topi_to_loop.schedules.kernel_view import (
 )
 from xrelay.lowering.topi_to_loop.schedules.schedule_draft import ITERATIONS_PER_THREAD, ScheduleDraft
 from xrelay.lowering.topi_to_loop.schedules.shared_indices import move_inside, sharing_loop
-from xrelay.passes.loop.nest_queries import loops_of
+from xrelay.passes.loop.nest_queries import linear_in, loops_of
 from xrelay.passes.loop.primitives.vectorize import index_stride
 from xrelay.target.cpus import MIN_PARALLEL_WORK
 
@@ -267,7 +267,7 @@ _COPIED = 6
 
 def transposed_along(block: BlockOp, row: str) -> str | None:
     """Returns the loop along which a load is contiguous for whole cache lines, unless it is the innermost loop."""
-    loops = {variable: loop_of_variable(block, position) for position, variable in enumerate(block.variables)}
+    loops = {variable: _loop_of_steps(block, position) for position, variable in enumerate(block.variables)}
     for load in ops_in(block.body):
         if not isinstance(load, LoadOp) or (expected_shape(load.memref) or [0])[-1] < TRANSPOSED_ROW:
             continue
@@ -275,6 +275,16 @@ def transposed_along(block: BlockOp, row: str) -> str | None:
         if len(along) == 1 and row not in along and any(loops.get(v) == row for v in load.index_operands):
             return along[0]
     return None
+
+
+def _loop_of_steps(block: BlockOp, position: int) -> str | None:
+    """Returns the loop whose index is the value of a variable, or differs from it by a constant."""
+    binding = block.bindings[position]
+    loop = loop_of_index(binding.operands[0]) if len(binding.operands) == 1 else None
+    if loop is None:
+        return None
+    step, rest = linear_in(binding, loop.index)
+    return loop.loop_name if step == 1 and not rest.terms else None
 
 
 def tile_transposed(draft: ScheduleDraft, name: str, loops: list[str], other: str | None) -> list[str]:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from typing import Final
 
 from xdsl.dialects import scf
-from xdsl.ir.affine import AffineConstantExpr
+from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind, AffineConstantExpr, AffineDimExpr, AffineExpr
 
 from xrelay.dialects.loop import BlockOp, ForOp, ValueMap
 from xrelay.dialects.loop.extents import expression_of, in_loop_indices
@@ -14,10 +15,11 @@ from xrelay.dialects.loop.schedule import Cut, Reorder, Split
 from xrelay.dialects.shared.op_lists import ops_of
 from xrelay.dialects.upstream.arith_extras import CmpiOp
 from xrelay.errors import ScheduleError
+from xrelay.index_algebra.affine_bounds import linear_form
 from xrelay.lowering.topi_to_loop.schedules.cost_model import MIN_LANES
 from xrelay.lowering.topi_to_loop.schedules.schedule_draft import ScheduleDraft
 from xrelay.passes.loop.index_conditions import limits_of
-from xrelay.passes.loop.nest_queries import enclosing_loops, linear_in, loops_of
+from xrelay.passes.loop.nest_queries import box_of, enclosing_loops, linear_in, loops_of
 
 MAX_PARTS: Final = 4
 """The maximum number of parts of a nest: each part has a copy of the code."""
@@ -119,7 +121,7 @@ def _changes(draft: ScheduleDraft, name: str, loops: Sequence[str]) -> Iterator[
     for limit in _limits(draft.block(name)):
         for loop in (each for each in outer if limit.operands == (each.index,)):
             first = _first_change(limit, loop)
-            if loop.extent is not None and first is not None and 0 < first < loop.extent:
+            if first is not None and first < (loop.extent or 0):
                 yield loop.loop_name, first
 
 
@@ -131,8 +133,21 @@ def _limits(block: BlockOp) -> Iterator[ValueMap]:
 
 
 def _first_change(limit: ValueMap, loop: ForOp) -> int | None:
-    """Returns the first iteration with another sign of a limit that depends on the index of a loop alone."""
-    step, rest = linear_in(limit, loop.index)
-    if rest.terms or step == 0:
+    """Returns the first iteration with another sign of a limit than before, or the extent.
+
+    The limit depends on the index of the loop alone. Returns None if it may change more than once.
+    """
+    terms = linear_form(limit.exprs[0], box_of(limit)).terms
+    if len(terms) != 1 or not _is_monotonic(terms[0][0]):
         return None
-    return -rest.constant // step + 1 if step > 0 else -(rest.constant // step)
+    expr = limit.exprs[0]
+    is_positive = expr.eval([0], []) > 0
+    iterations = range(loop.extent or 0)
+    return bisect_left(iterations, True, key=lambda iteration: (expr.eval([iteration], []) > 0) != is_positive)
+
+
+def _is_monotonic(atom: AffineExpr) -> bool:
+    """Whether an expression is an index, or a quotient of an index by a constant."""
+    if isinstance(atom, AffineBinaryOpExpr) and atom.kind is AffineBinaryOpKind.FloorDiv:
+        return isinstance(atom.lhs, AffineDimExpr) and isinstance(atom.rhs, AffineConstantExpr)
+    return isinstance(atom, AffineDimExpr)

@@ -315,6 +315,28 @@ func.func private @joined(%x: tensor<80x16xf32>, %y: tensor<80x3x16xf32>, %z: te
   func.return %r : tensor<80x6x16xf32>
 }
 
+// Blocks of channels are cut too, where the number of the block changes the branch; each part has tiles.
+// CHECK-LABEL: func.func private @joined_blocks
+// CHECK-SAME: cut("c", first = 48)
+// CHECK-SAME: vectorize("w_first_i_p", access = "any")
+// CHECK-SAME: vectorize("w_i_p", access = "any")
+func.func private @joined_blocks(%x: tensor<3x80x16xf32>, %y: tensor<2x80x16xf32>) -> tensor<80x80xf32> {
+  %r = topi.compute "join" [%c : 80, %w : 80] : tensor<80x80xf32> {
+    %block = topi.index [%c floordiv 16]
+    %c3 = arith.constant 3 : index
+    %is_first = arith.cmpi ult, %block, %c3 : index
+    %a = topi.guard (%is_first) -> f32 {
+      %b = topi.read %x[%c floordiv 16, %w, %c mod 16] : tensor<3x80x16xf32>
+      topi.yield %b : f32
+    } else {
+      %d = topi.read %y[%c floordiv 16 - 3, %w, %c mod 16] : tensor<2x80x16xf32>
+      topi.yield %d : f32
+    }
+    topi.yield %a : f32
+  }
+  func.return %r : tensor<80x80xf32>
+}
+
 // LLVM would unroll the sum of three vectors to a chain of scalars.
 // CHECK-LABEL: func.func private @short_rows
 // CHECK-SAME: disable_unroll("k")
