@@ -19,7 +19,7 @@ from xrelay.index_algebra.affine_bounds import stride
 from xrelay.index_algebra.value_map import ValueMap
 from xrelay.lowering.loop_to_scf.buffers import element_strides, on_stack
 from xrelay.lowering.loop_to_scf.emitter import Emitter
-from xrelay.lowering.loop_to_scf.lanes import LaneContext, any_lane, is_vector, number, splat, zeros
+from xrelay.lowering.loop_to_scf.lanes import LaneContext, Mask, any_lane, is_vector, number, splat, zeros
 
 
 @dataclass(frozen=True)
@@ -185,16 +185,24 @@ def _store_vector(emitter: Emitter, target: AccessTarget, value: SSAValue, lanes
 
 
 def _each_lane(
-    emitter: Emitter, target: AccessTarget, lanes: LaneContext, write: Callable[[AccessTarget, SSAValue], None]
+    emitter: Emitter,
+    target: AccessTarget,
+    lanes: LaneContext,
+    write: Callable[[AccessTarget, SSAValue], None],
+    source: Callable[[SSAValue], SSAValue] | None = None,
 ) -> None:
-    """Writes a loop over the lanes, to be unrolled; calls `write` inside it with the lane's place and number."""
+    """Writes a loop over the lanes, to be unrolled; calls `write` inside it with the lane's place and number.
+
+    The place is that of the lane `source`, if it is given.
+    """
 
     def at_lane(lane: SSAValue) -> None:
-        emitter.ranges[lane] = (0, lanes.count - 1)
-        taken = {lanes.index: ValueMap.identity([lane])}
+        read = lane if source is None else source(lane)
+        emitter.ranges[lane] = emitter.ranges[read] = (0, lanes.count - 1)
+        taken = {lanes.index: ValueMap.identity([read])}
         for operand in target.index.operands:
             if isinstance(operand.type, VectorType):
-                one = emitter.add(vector.ExtractOp(operand, [lane], operand.type.element_type)).result
+                one = emitter.add(vector.ExtractOp(operand, [read], operand.type.element_type)).result
                 taken[operand] = ValueMap.identity([one])
         write(AccessTarget(target.buffer, target.index.substitute(taken)), lane)
 
@@ -204,6 +212,36 @@ def _each_lane(
 
 def _load_lanes(emitter: Emitter, target: AccessTarget, lanes: LaneContext) -> SSAValue:
     """Loads scalars into a stack buffer and reads it as a vector; LLVM turns this into insertions into a register."""
+    type, mask = lanes.vector_of(target.type.element_type), lanes.mask
+    if mask is None or not mask.is_prefix:
+        return _gather(emitter, target, lanes)
+    if mask.is_never_empty:
+        return _gather_prefix(emitter, target, lanes, mask)
+    is_any = any_lane(emitter, mask, lanes.count)
+    return emitter.choose(
+        is_any, type, lambda: _gather_prefix(emitter, target, lanes, mask), lambda: zeros(emitter, type)
+    )
+
+
+def _gather_prefix(emitter: Emitter, target: AccessTarget, lanes: LaneContext, mask: Mask) -> SSAValue:
+    """Loads without a branch for each lane: in place of the element of an inactive lane, that of the first is loaded.
+
+    The first lane must be active.
+    """
+
+    def active(lane: SSAValue) -> SSAValue:
+        is_on = emitter.add(vector.ExtractOp(mask.value, [lane], i1)).result
+        return emitter.add(SelectOp(is_on, lane, emitter.index(0))).result
+
+    loaded = _gather(emitter, target, LaneContext(lanes.count, lanes.index), active)
+    nothing = zeros(emitter, lanes.vector_of(target.type.element_type))
+    return emitter.add(SelectOp(mask.value, loaded, nothing)).result
+
+
+def _gather(
+    emitter: Emitter, target: AccessTarget, lanes: LaneContext, source: Callable[[SSAValue], SSAValue] | None = None
+) -> SSAValue:
+    """Loads an element for each active lane: that of the lane, or that of the lane `source`."""
     element = target.type.element_type
     side_by_side = emitter.on_stack(on_stack(MemRefType(element, [lanes.count]))).memref
 
@@ -215,7 +253,7 @@ def _load_lanes(emitter: Emitter, target: AccessTarget, lanes: LaneContext) -> S
             one = _load_if(emitter, same_target, is_on)
         emitter.add(memref.StoreOp.get(one, side_by_side, [lane]))
 
-    _each_lane(emitter, target, lanes, write)
+    _each_lane(emitter, target, lanes, write, source)
     return emitter.add(vector.LoadOp(side_by_side, [emitter.index(0)], lanes.vector_of(element))).result
 
 

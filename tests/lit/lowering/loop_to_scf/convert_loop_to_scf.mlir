@@ -155,6 +155,31 @@ func.func @maybe_empty(%n: index, %B: memref<3xf32>, %C: memref<3xf32>, %Y: memr
 
 // -----
 
+// Elements at a stride are loaded lane by lane. Lanes that are off load the element of the first lane, without a branch.
+// CHECK-LABEL: func.func @strided_lanes
+// CHECK: %[[MASK:.*]] = vector.create_mask %n : vector<8xi1>
+// CHECK: %[[ANY:.*]] = vector.extract %[[MASK]][0]
+// CHECK: scf.if %[[ANY]] -> (vector<8xf32>) {
+// CHECK: scf.for %[[LANE:.*]] = %{{.*}} to %{{.*}} step %{{.*}} {
+// CHECK-NEXT: %[[ON:.*]] = vector.extract %[[MASK]][%[[LANE]]]
+// CHECK-NEXT: %[[FROM:.*]] = arith.select %[[ON]], %[[LANE]], %{{.*}} : index
+// CHECK-NOT: scf.if
+// CHECK: memref.load %X[%[[FROM]], %{{.*}}] : memref<8x5xf32>
+// CHECK: arith.select %[[MASK]], %{{.*}}, %{{.*}} : vector<8xi1>, vector<8xf32>
+// CHECK: vector.maskedstore
+func.func @strided_lanes(%n: index, %X: memref<8x5xf32>, %Y: memref<8xf32>) {
+  loop.for "i" %i to 8 vectorized {
+    %in = arith.cmpi slt, %i, %n : index
+    scf.if %in {
+      %x = loop.load %X[%i, 2] : memref<8x5xf32>
+      loop.store %x, %Y[%i] : memref<8xf32>
+    }
+  }
+  func.return
+}
+
+// -----
+
 // Conditions that the extents of loops decide are folded; a condition that is uniform over lanes branches.
 // CHECK-LABEL: func.func @decided
 // CHECK: arith.cmpi eq, %o, %{{.*}} : index

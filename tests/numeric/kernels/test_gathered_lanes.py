@@ -1,0 +1,31 @@
+"""Rows that are read at a stride compute the same for any number of lanes in the last vector."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import xrelay
+
+
+@pytest.mark.parametrize("channels_last", [False, True])
+def test_rows_of_a_transposed_operand(channels_last: bool) -> None:
+    """The rows of the result are 12 channels, or tiles of rows of dynamic length."""
+    channels = 40 if channels_last else 12
+    rng = np.random.default_rng(0)
+    text = f"""
+    !x = tensor<{"?x?x40" if channels_last else "?x12x?"}xf32, #relay.dims<b, n>>
+    !u = !relay.incomplete
+    func.func @main(%x: !x) -> !u {{
+      %t = relay.transpose(%x) {{axes = [0, 2, 1]}} : (!x) -> !u
+      %s = relay.multiply(%t, %t) : (!u, !u) -> !u
+      %a = relay.add(%s, %t) : (!u, !u) -> !u
+      %m = relay.multiply(%a, %t) : (!u, !u) -> !u
+      %r = relay.subtract(%m, %s) : (!u, !u) -> !u
+      func.return %r : !u
+    }}"""
+    model = xrelay.compile(xrelay.parse(text), threads=1, cache=False)
+    for n in (1, 5, 16, 19):
+        x = rng.integers(-4, 5, (2, n, channels) if channels_last else (2, channels, n)).astype(np.float32)
+        t = x.transpose(0, 2, 1)
+        np.testing.assert_array_equal(model(x)[0], (t * t + t) * t - t * t)
