@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from xrelay.dialects.loop import BlockOp, IterKind, LoadOp, LoopKind, RowOp, StoreOp, ValueMap
+from xrelay.dialects.loop import BlockOp, IterKind, LoadOp, LoopKind, RowOp, StoreOp, Tail, ValueMap
 from xrelay.dialects.loop.extents import extents_of, loop_of_index
 from xrelay.dialects.loop.for_op import MAX_LANES
-from xrelay.dialects.loop.schedule import DisableUnroll, Fuse, Parallelize, Reorder, Unroll, Vectorize
+from xrelay.dialects.loop.schedule import DisableUnroll, Fuse, Parallelize, Reorder, Split, Unroll, Vectorize
 from xrelay.dialects.shared.op_lists import all_ops, ops_in, ops_of
 from xrelay.errors import ScheduleError
 from xrelay.lowering.topi_to_loop.schedules.candidates import Candidate, Proposal
@@ -111,6 +111,8 @@ def _schedule_part(draft: ScheduleDraft, name: str, loops: list[str]) -> None:
     block = draft.block(name)
     work, shared = _work(block), sharing_loop(block, loops[:-1])
     rows = vectorize_row(draft, loops[-1], draft.lanes(block))
+    if len(rows) == 1:
+        rows = mask_lanes(draft, name, loops[-1])
     moved = None if shared is None else move_inside(draft, [*loops[:-1], *rows[:-1]], shared, rows[-1:])
     if moved is not None:
         loops, rows = moved, moved[-1:]
@@ -119,6 +121,25 @@ def _schedule_part(draft: ScheduleDraft, name: str, loops: list[str]) -> None:
         rows = loops[-1:]
     gather_lanes(draft, name, rows[-1])
     parallelize_outer(draft, [*loops[:-1], *rows[:-1]], work, pieces=rows[:-1])
+
+
+def mask_lanes(draft: ScheduleDraft, name: str, row: str) -> list[str]:
+    """Vectorises a long row with branches that differ between lanes, such as those of padding, by masks.
+
+    Returns the loops that replace the row; the row itself if that is not legal.
+    """
+    block = draft.block(name)
+    lanes = draft.lanes(block)
+    if not any(op.regions for op in block.body.block.ops) or not draft.is_longer(row, lanes):
+        return [row]
+    outer, inner = names = f"{row}_o", f"{row}_v"
+    steps = Split(row, lanes, Tail.MASK, names), Vectorize(inner, "masked")
+    trial = ScheduleDraft(draft.kernel, draft.target)
+    if any(trial.attempt(step) is not None for step in steps):
+        return [row]
+    draft.do(*steps)
+    draft.record_reason(f"{lanes} masked lanes along {row}")
+    return [outer, inner]
 
 
 def gather_lanes(draft: ScheduleDraft, name: str, row: str) -> None:

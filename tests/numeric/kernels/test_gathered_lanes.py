@@ -1,4 +1,4 @@
-"""Rows that are read at a stride compute the same for any number of lanes in the last vector."""
+"""Rows read at a stride, and padded rows, compute the same for any number of lanes in the last vector."""
 
 from __future__ import annotations
 
@@ -29,3 +29,18 @@ def test_rows_of_a_transposed_operand(channels_last: bool) -> None:
         x = rng.integers(-4, 5, (2, n, channels) if channels_last else (2, channels, n)).astype(np.float32)
         t = x.transpose(0, 2, 1)
         np.testing.assert_array_equal(model(x)[0], (t * t + t) * t - t * t)
+
+
+def test_padded_rows() -> None:
+    rng = np.random.default_rng(0)
+    text = """
+    !x = tensor<?x?xf32, #relay.dims<b, n>>
+    func.func @main(%x: !x) -> !relay.incomplete {
+      %v = relay.constant dense<5.0> : tensor<f32>
+      %y = relay.nn.pad(%x, %v) {pad_width = [1, 0, 2, 3]} : (!x, tensor<f32>) -> !relay.incomplete
+      func.return %y : !relay.incomplete
+    }"""
+    model = xrelay.compile(xrelay.parse(text), threads=1, cache=False)
+    for n in (0, 1, 11, 14, 40):
+        x = rng.standard_normal((2, n), np.float32)
+        np.testing.assert_array_equal(model(x)[0], np.pad(x, ((1, 0), (2, 3)), constant_values=5.0))

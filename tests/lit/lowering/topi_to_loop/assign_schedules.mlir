@@ -398,6 +398,25 @@ func.func private @mirrored(%x: tensor<64xf32>) -> tensor<67xf32> {
   func.return %r : tensor<67xf32>
 }
 
+// The ends of a padded row of dynamic length are masked.
+// CHECK-LABEL: func.func private @padded_row
+// CHECK-SAME: split("i", 16, tail = mask, names = ["i_o", "i_v"]), vectorize("i_v", access = "masked")
+// CHECK-SAME: 16 masked lanes along i
+func.func private @padded_row(%x: tensor<?xf32, #relay.dims<n>>) -> tensor<?xf32, #relay.dims<n + 4>> attributes {relay.primitive} {
+  %r = topi.compute "pad" [%i : n + 4] : tensor<?xf32, #relay.dims<n + 4>> {
+    %inside = topi.in_bounds [%i - 2] of [n]
+    %a = topi.guard (%inside) -> f32 {
+      %b = topi.read %x[%i - 2] : tensor<?xf32, #relay.dims<n>>
+      topi.yield %b : f32
+    } else {
+      %zero = arith.constant 0.0 : f32
+      topi.yield %zero : f32
+    }
+    topi.yield %a : f32
+  }
+  func.return %r : tensor<?xf32, #relay.dims<n + 4>>
+}
+
 // Filters of one group share the vectors of the image: 17 of 34.
 // CHECK-LABEL: func.func private @grouped_conv
 // CHECK-SAME: conv2d_nchw: {{.*}}17 filters x 14 columns
