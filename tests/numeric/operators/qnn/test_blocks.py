@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from support.levels import check_levels
 
 import xrelay
 from xrelay import relay, transform
@@ -110,3 +111,10 @@ def test_numbers(bits: int, biased: bool) -> None:
     expected = (weight - np.repeat(points, 32, 1)).astype(np.float32) * np.repeat(scales, 32, 1)
     for found in (run_relay(transform.InferType()(module), arrays)[0], xrelay.compile(module).run(arrays)[0]):
         np.testing.assert_array_equal(found, expected, strict=True)
+
+
+@pytest.mark.parametrize("rows", [1, 5])
+def test_products_at_all_levels(rows: int) -> None:
+    result, x, _ = product(rows, 40, 96, 4, 32, "packed", biased=True)
+    module = relay.IRModule.from_expr(relay.Function(relay.analysis.free_vars(result), result))
+    check_levels(transform.InferType()(module), [x], rtol=1e-4, every=True)
