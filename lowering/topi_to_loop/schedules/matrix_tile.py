@@ -163,7 +163,7 @@ def _tile(
         unpack_in_registers(draft, unpack.block_name, numbers)
     elif unpack is not None:
         unpack_panel(draft, unpack.block_name, outside[:around_panel])
-    parallelize_outer(draft, outside, work)
+    parallelize_outer(draft, outside if _fits(plan) else outside[:1], work)
     draft.mark_done(name, consumer.block_name)
     registers = f"{tile.columns * tile.blocks} accumulators of {draft.target.vector_registers} registers"
     sums = registers if plan.instruction is None else f"tiles of {plan.instruction.name}"
@@ -171,6 +171,16 @@ def _tile(
         f"{tile.columns} rows x {tile.blocks} vectors of {lanes} columns = {sums}, "
         f"expected at {tile.efficiency:.0%} of the peak"
     )
+
+
+def _fits(plan: MatrixPlan) -> bool:
+    """Whether the loops over tiles may be fused: no tile of an instruction is partial.
+
+    A loop over the tiles of one axis is cut before the partial tile; in a fused loop, each row has a condition.
+    """
+    rows, columns = plan.rows.extent(Role.ROWS), plan.rows.extent(Role.COLUMNS)
+    divides = rows % plan.tile.columns == 0 and columns % (plan.tile.blocks * plan.lanes) == 0
+    return plan.instruction is None or divides
 
 
 def _schedule_terms(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from math import ceil
 
+from xrelay.lowering.topi_to_loop.schedules.cost_model import UNITS
 from xrelay.lowering.topi_to_loop.schedules.tile_model import RegisterTile, largest_divisor
 from xrelay.passes.loop.primitives.tile_products import MIN_STEPS
 from xrelay.target.instructions import DOT_TERMS, TileProduct
@@ -25,46 +26,75 @@ MAX_VECTORS = 4
 """The maximum number of vectors of columns in a tile: each is a stream of the packed weight."""
 
 
+VECTORS_EFFICIENCY = 0.5
+"""The share of the peak of vectors that the rest of the rows reaches: its sums may not fit into the registers."""
+
+PARTIAL_TILE = 1.1
+"""The factor of the cost of tiles if the last is partial: threads then share the columns only."""
+
+
 def tile_sizes(
     rows: int, blocks: int, depth: int, product: TileProduct, *, l1: int, is_dynamic: bool
 ) -> list[RegisterTile]:
     """Returns the sizes of tiles for a product of `rows` x `blocks` vectors, with `depth` steps in each sum.
 
-    A tile has the rows of an instruction, or up to twice as many, so that the last tile has enough rows, too. If the
-    number of rows is dynamic, the rest is computed by vectors, in tiles of a third of the rows. Returns none if there
-    are too few rows or steps. `l1` is the size of the L1 cache in bytes.
+    A tile has the rows of an instruction, or up to twice as many. If the number of rows is dynamic, the rest is
+    computed by vectors, in tiles of a third of the rows. Returns none if there are too few rows or steps. `l1` is the
+    size of the L1 cache in bytes.
     """
     steps = largest_divisor(depth, product.steps)
     if rows < product.rows or steps < MIN_STEPS:
         return []
-    heights = [product.rows] if is_dynamic or rows % product.rows == 0 else []
-    tall = range(product.rows + 1, min(rows, 2 * product.rows) + 1)
-    if not is_dynamic and (fitting := [each for each in tall if not 0 < rows % each < product.rows]):
-        heights.append(min(fitting, key=lambda height: (_row_tiles(rows, height, product), -height)))
     data = NEAR_LOAD if 2 * rows * depth * DOT_TERMS <= l1 else ROWS_LOAD
+    heights = _tile_heights(rows, product, is_dynamic=is_dynamic)
     return [_tile_of(height, blocks, rows, data, product) for height in heights]
+
+
+def _tile_heights(rows: int, product: TileProduct, *, is_dynamic: bool) -> list[int]:
+    """Returns the candidates for the rows of a tile: those of an instruction, and up to twice as many.
+
+    The larger number is twice the rows of an instruction if that divides all rows, or else the one for which the last
+    tile has enough rows for an instruction.
+    """
+    single, double = product.rows, 2 * product.rows
+    if is_dynamic or (rows % single == 0 and rows % double != 0):
+        return [single]
+    heights = [double] if rows % double == 0 else range(min(rows, double), single, -1)
+    fitting = [each for each in heights if rows % each == 0 or rows % each >= single]
+
+    def cost(height: int) -> float:
+        return _row_tiles(rows, height, product) * (1.0 if rows % height == 0 else PARTIAL_TILE)
+
+    return [single, *([min(fitting, key=cost)] if fitting else [])]
 
 
 def _tile_of(height: int, blocks: int, rows: int, data: float, product: TileProduct) -> RegisterTile:
     """Returns the widest tile of `height` rows whose sums and factors fit into the registers.
 
-    A load of the data takes `data` cycles. The panel of the weight is in the L1 cache for all tiles but the first.
+    A tile with one vector less is better if only that divides the columns. A load of the data takes `data` cycles. The
+    panel of the weight is in the L1 cache for all tiles but the first.
     """
     tiles = ceil(height / product.rows)
     width = min(blocks, (product.registers - 1 - tiles) // tiles, MAX_VECTORS)
+    if width == MAX_VECTORS and blocks % width != 0 and blocks % (width - 1) == 0:
+        width -= 1
     weight = NEAR_LOAD + (WEIGHT_LOAD - NEAR_LOAD) * height / rows
     loads = (tiles * data + width * weight) / (tiles * width)
     return RegisterTile(height, width, PRODUCT_CYCLES / (PRODUCT_CYCLES + loads))
 
 
 def _row_tiles(rows: int, height: int, product: TileProduct) -> int:
-    """Returns the number of instructions for all rows of a vector of columns, in tiles of `height` rows."""
+    """Returns the number of instructions for the rows of a vector of columns, in tiles of `height` rows.
+
+    A rest with fewer rows than an instruction is computed by vectors.
+    """
     full, rest = divmod(rows, height)
-    return full * ceil(height / product.rows) + ceil(rest / product.rows)
+    return full * ceil(height / product.rows) + (ceil(rest / product.rows) if rest >= product.rows else 0)
 
 
 def tile_cycles(rows: int, vectors: int, depth: int, tile: RegisterTile, product: TileProduct) -> float:
     """Returns the cycles of the sums of `rows` x `vectors` with `depth` steps, in tiles of this size."""
-    count = vectors * _row_tiles(rows, tile.columns, product)
-    steps = depth / largest_divisor(depth, product.steps)
-    return count * (steps * PRODUCT_CYCLES / tile.efficiency + STORE_CYCLES)
+    count = _row_tiles(rows, tile.columns, product)
+    steps, rest = depth / largest_divisor(depth, product.steps), rows % tile.columns
+    by_vectors = rest * depth / UNITS / VECTORS_EFFICIENCY if rest < product.rows else 0
+    return vectors * (count * (steps * PRODUCT_CYCLES / tile.efficiency + STORE_CYCLES) + by_vectors)

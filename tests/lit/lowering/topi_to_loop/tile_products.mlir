@@ -20,12 +20,23 @@ func.func private @rows(%x: tensor<128x256xui8>, %w: tensor<8x64x16x4xi8>) -> te
   func.return %y : tensor<128x128xf32>
 }
 
-// The last tile has 16 rows, too. Two tiles of rows and two of columns are in registers.
+// The last tile has 16 rows, too. Two tiles of rows and two of columns are in registers. The loop over the tiles of rows
+// is cut before the last tile, so it is not fused with that over columns.
 // CHECK-LABEL: func.func private @uneven
+// CHECK-NOT: fuse(
+// CHECK-SAME: parallelize("matmul_write_1_o")]
 // CHECK-SAME: 24 rows x 2 vectors of 16 columns = tiles of tdpbusd
 func.func private @uneven(%x: tensor<40x256xui8>, %w: tensor<8x64x16x4xi8>) -> tensor<40x128xi32> attributes {relay.primitive} {
   %r = topi.matmul(%x, %w) : (tensor<40x256xui8>, tensor<8x64x16x4xi8>) -> tensor<40x128xi32>
   func.return %r : tensor<40x128xi32>
+}
+
+// Tiles of three vectors divide the six.
+// CHECK-LABEL: func.func private @six
+// CHECK-SAME: 16 rows x 3 vectors of 16 columns = tiles of tdpbusd
+func.func private @six(%x: tensor<48x256xui8>, %w: tensor<6x64x16x4xi8>) -> tensor<48x96xi32> attributes {relay.primitive} {
+  %r = topi.matmul(%x, %w) : (tensor<48x256xui8>, tensor<6x64x16x4xi8>) -> tensor<48x96xi32>
+  func.return %r : tensor<48x96xi32>
 }
 
 // Few rows have no full tile.
