@@ -8,11 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from support.examples import OPT_LEVELS
+from support import one_op
 
 import xrelay
-from xrelay import relay
-from xrelay.api.comparison import compare_outputs
 from xrelay.errors import ExecutionError, InputError, InterpreterError
 from xrelay.interpreters.relay import run_relay
 from xrelay.passes.infra.source import full_context, parse_module
@@ -34,16 +32,7 @@ def wanted(kind: str, data: Array, counts: tuple[int, ...]) -> Array:
 
 
 def applied(op: str, data: Array, **attributes: Any) -> Array:
-    """Returns the op's result; checks that native code at `OPT_LEVELS` agrees."""
-    x = relay.var("x", shape=data.shape, dtype=data.dtype.name)
-    module = relay.Module.from_expr(getattr(relay.nn, op)(x, **attributes))
-    (expected,) = run_relay(module, [data])
-    rtol = {"float16": 1e-3}.get(data.dtype.name, 1e-6)
-    for opt_level in OPT_LEVELS:
-        found = xrelay.compile(module, opt_level=opt_level, cache=False, threads=1).run([data])
-        answer = compare_outputs(["y"], found, [expected], levels=("native", "relay"), rtol=rtol, atol=1e-6)
-        assert answer, f"level {opt_level}: {answer}"
-    return expected
+    return one_op.applied(f"nn.{op}", data, rtol=1e-3 if data.dtype == np.float16 else 1e-6, atol=1e-6, **attributes)
 
 
 @pytest.mark.grid(2)

@@ -8,11 +8,10 @@ import ml_dtypes
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from support.examples import OPT_LEVELS
+from support import one_op
 
 import xrelay
 from xrelay import relay
-from xrelay.api.comparison import compare_outputs
 from xrelay.errors import ExecutionError
 from xrelay.interpreters.relay import run_relay
 
@@ -44,13 +43,8 @@ def dtype_of(name: str) -> np.dtype[Any]:
 
 
 def check(expr: relay.Expr, *inputs: NDArray[Any], rtol: float, atol: float) -> None:
-    """Checks that native code at `OPT_LEVELS` agrees with the interpreter."""
-    module = relay.Module.from_expr(expr)
-    expected = run_relay(module, list(inputs))
-    for opt_level in OPT_LEVELS:
-        found = xrelay.compile(module, opt_level=opt_level, cache=False, threads=1).run(list(inputs))
-        answer = compare_outputs(["y"], found, expected, levels=("native", "relay"), rtol=rtol, atol=atol)
-        assert answer, f"level {opt_level}: {answer}"
+    """Checks that native code agrees with the interpreter."""
+    one_op.check(relay.Module.from_expr(expr), inputs, rtol=rtol, atol=atol)
 
 
 @pytest.mark.grid(8)

@@ -9,12 +9,10 @@ import ml_dtypes
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from support.examples import OPT_LEVELS
-from xdsl.dialects.builtin import ModuleOp
+from support.one_op import applied, check
 
 import xrelay
 from xrelay import relay
-from xrelay.api.comparison import compare_outputs
 from xrelay.errors import ExecutionError, InputError, InterpreterError
 from xrelay.interpreters.relay import run_relay
 from xrelay.passes.infra.source import full_context, parse_module
@@ -23,23 +21,8 @@ from xrelay.passes.types.infer_type import infer_types
 Array = NDArray[Any]
 
 
-def check(module: relay.Module | ModuleOp, *inputs: Array, rtol: float = 0.0) -> list[Array]:
-    """Returns the interpreter's results; checks that native code at `OPT_LEVELS` agrees."""
-    expected = run_relay(module, list(inputs))
-    for opt_level in OPT_LEVELS:
-        found = xrelay.compile(module, opt_level=opt_level, cache=False, threads=1).run(list(inputs))
-        answer = compare_outputs(["y"], found, expected, levels=("native", "relay"), rtol=rtol, atol=0.0)
-        assert answer, f"level {opt_level}: {answer}"
-    return expected
-
-
 def variables(*arrays: Array) -> list[relay.Expr]:
     return [relay.var(f"x{k}", shape=array.shape, dtype=array.dtype.name) for k, array in enumerate(arrays)]
-
-
-def applied(op: str, *arrays: Array, **attributes: Any) -> Array:
-    """The result of an op on arrays, at all levels."""
-    return check(relay.Module.from_expr(getattr(relay, op)(*variables(*arrays), **attributes)), *arrays)[0]
 
 
 def rising(*shape: int, dtype: str = "float32") -> Array:
@@ -120,11 +103,11 @@ def test_collapse_sum_to(dtype: str) -> None:
         call = relay.collapse_sum_to(*variables(data), shape)
         assert tuple(call.checked_type.get_shape()) == tuple(shape)
         module = relay.Module.from_expr(call)
-        np.testing.assert_array_equal(check(module, data)[0], wanted, strict=True)
+        np.testing.assert_array_equal(check(module, [data])[0], wanted, strict=True)
     empty = rising(0, 3, dtype=dtype)
     for shape in ((1, 3), (0, 1), (3,), ()):
         module = relay.Module.from_expr(relay.collapse_sum_to(*variables(empty), shape))
-        np.testing.assert_array_equal(check(module, empty)[0], np.zeros(shape, dtype), strict=True)
+        np.testing.assert_array_equal(check(module, [empty])[0], np.zeros(shape, dtype), strict=True)
 
 
 COLLAPSED = """
@@ -191,7 +174,7 @@ def test_sizes_that_the_run_tells() -> None:
 def test_logarithms(op: str, dtype: str) -> None:
     data = np.array([0, 1, 2, 8, 1000, 3.7, 1e-7, np.inf, -1, np.nan]).astype(dtype)
     rtol = {"float16": 2e-3, "float32": 1e-6, "float64": 1e-14}[dtype]
-    (found,) = check(relay.Module.from_expr(getattr(relay, op)(*variables(data))), data, rtol=rtol)
+    (found,) = check(relay.Module.from_expr(getattr(relay, op)(*variables(data))), [data], rtol=rtol)
     with np.errstate(all="ignore"):
         wanted = getattr(np, op)(data.astype(np.float64)).astype(dtype)
     np.testing.assert_allclose(found, wanted, rtol=rtol)

@@ -7,28 +7,14 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from support.examples import OPT_LEVELS
+from support.one_op import applied
 
 import xrelay
-from xrelay import relay
-from xrelay.api.comparison import compare_outputs
 from xrelay.interpreters.relay import run_relay
 from xrelay.passes.infra.source import full_context, parse_module
 from xrelay.passes.types.infer_type import infer_types
 
 Array = NDArray[Any]
-
-
-def applied(op: str, data: Array, **attributes: Any) -> Array:
-    """The result of an op of the `nn` family; checks that the interpreter and native code at `OPT_LEVELS` agree."""
-    x = relay.var("x", shape=data.shape, dtype=data.dtype.name)
-    module = relay.Module.from_expr(getattr(relay.nn, op)(x, **attributes))
-    (expected,) = run_relay(module, [data])
-    for opt_level in OPT_LEVELS:
-        found = xrelay.compile(module, opt_level=opt_level, cache=False, threads=1).run([data])
-        answer = compare_outputs(["y"], found, [expected], levels=("native", "relay"), rtol=0.0, atol=0.0)
-        assert answer, f"level {opt_level}: {answer}"
-    return expected
 
 
 def rising(*shape: int, dtype: str = "float32") -> Array:
@@ -41,7 +27,7 @@ def rising(*shape: int, dtype: str = "float32") -> Array:
 def test_depth_to_space(mode: str, layout: str) -> None:
     image = rising(2, 12, 3, 5)
     data = image if layout == "NCHW" else np.ascontiguousarray(image.transpose(0, 2, 3, 1))
-    found = applied("depth_to_space", data, block_size=2, mode=mode, layout=layout)
+    found = applied("nn.depth_to_space", data, block_size=2, mode=mode, layout=layout)
     found = found if layout == "NCHW" else found.transpose(0, 3, 1, 2)
     for k, i, j in ((0, 0, 0), (1, 1, 0), (2, 0, 1)):
         channel = (i * 2 + j) * 3 + k if mode == "DCR" else (k * 2 + i) * 2 + j
@@ -52,8 +38,8 @@ def test_depth_to_space(mode: str, layout: str) -> None:
 def test_space_to_depth_is_undone(layout: str) -> None:
     shape = (2, 2, 6, 9) if layout == "NCHW" else (2, 6, 9, 2)
     data = rising(*shape, dtype="int8")
-    deep = applied("space_to_depth", data, block_size=3, layout=layout)
-    np.testing.assert_array_equal(applied("depth_to_space", deep, block_size=3, layout=layout), data, strict=True)
+    deep = applied("nn.space_to_depth", data, block_size=3, layout=layout)
+    np.testing.assert_array_equal(applied("nn.depth_to_space", deep, block_size=3, layout=layout), data, strict=True)
     if layout == "NCHW":
         np.testing.assert_array_equal(deep[:, (1 * 3 + 2) * 2 + 1], data[:, 1, 1::3, 2::3])
 
@@ -61,25 +47,25 @@ def test_space_to_depth_is_undone(layout: str) -> None:
 @pytest.mark.parametrize("dtype", ["float32", "int32", "float16"])
 def test_space_to_batch(dtype: str) -> None:
     data = rising(2, 3, 5, 4, dtype=dtype)
-    found = applied("space_to_batch_nd", data, block_shape=(2, 3), paddings=((0, 1), (1, 0)), pad_value=-2.0)
+    found = applied("nn.space_to_batch_nd", data, block_shape=(2, 3), paddings=((0, 1), (1, 0)), pad_value=-2.0)
     filled = np.pad(data, [(0, 0), (0, 1), (1, 0), (0, 0)], constant_values=-2)
     for i in range(2):
         for j in range(3):
             np.testing.assert_array_equal(found[(i * 3 + j) * 2 :][:2], filled[:, i::2, j::3])
-    back = applied("batch_to_space_nd", found, block_shape=(2, 3), crops=((0, 1), (1, 0)))
+    back = applied("nn.batch_to_space_nd", found, block_shape=(2, 3), crops=((0, 1), (1, 0)))
     np.testing.assert_array_equal(back, data, strict=True)
 
 
 def test_batches_and_axes_without_elements() -> None:
     for shape in ((0, 4, 2), (2, 0, 2), (2, 4, 0)):
         data = np.zeros(shape, np.float32)
-        found = applied("space_to_batch_nd", data, block_shape=(2,), paddings=(0, 0))
+        found = applied("nn.space_to_batch_nd", data, block_shape=(2,), paddings=(0, 0))
         assert found.shape == (2 * shape[0], shape[1] // 2, shape[2])
-        assert applied("batch_to_space_nd", found, block_shape=(2,), crops=(0, 0)).shape == shape
+        assert applied("nn.batch_to_space_nd", found, block_shape=(2,), crops=(0, 0)).shape == shape
     data = np.zeros((0, 4, 6, 2), np.float32)
-    found = applied("space_to_batch_nd", data, block_shape=(2, 3), paddings=((0, 0), (0, 0)))
+    found = applied("nn.space_to_batch_nd", data, block_shape=(2, 3), paddings=((0, 0), (0, 0)))
     assert found.shape == (0, 2, 2, 2)
-    assert applied("depth_to_space", np.zeros((2, 0, 3, 3), np.float32), block_size=2).shape == (2, 0, 6, 6)
+    assert applied("nn.depth_to_space", np.zeros((2, 0, 3, 3), np.float32), block_size=2).shape == (2, 0, 6, 6)
 
 
 @pytest.mark.grid(2)
@@ -87,7 +73,7 @@ def test_batches_and_axes_without_elements() -> None:
 @pytest.mark.parametrize("shape", [(3, 4), (1, 1), (0, 4)])
 def test_dilate(shape: tuple[int, int], strides: tuple[int, int]) -> None:
     data = rising(*shape)
-    found = applied("dilate", data, strides=strides, dilation_value=7.0)
+    found = applied("nn.dilate", data, strides=strides, dilation_value=7.0)
     wanted = np.full([max(0, (n - 1) * s + 1) for n, s in zip(shape, strides, strict=True)], 7, np.float32)
     wanted[:: strides[0], :: strides[1]] = data
     np.testing.assert_array_equal(found, wanted, strict=True)
