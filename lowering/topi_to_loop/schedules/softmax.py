@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from math import prod
 
@@ -122,24 +123,49 @@ def _sum_in_lanes(draft: ScheduleDraft) -> None:
             break
 
 
+MIN_SHORT_ROW, MAX_SHORT_ROW = 8, 64
+"""The minimum and maximum lengths of rows of which several are computed at once."""
+
+ROWS_AT_ONCE = 4
+"""The number of short rows that are computed at once, so that a core does not wait for the result of each stage."""
+
+
+def _group_rows(draft: ScheduleDraft, rows: list[str], inside: Sequence[str]) -> list[str] | None:
+    """Splits the last loop over rows into groups if a row, with the loops `inside`, is short; returns the outer loops.
+
+    Returns None if the rows are long, or if their number is dynamic or no multiple of a group.
+    """
+    *outer, row = rows
+    is_static = not any(map(draft.is_dynamic, (row, *inside)))
+    if not is_static or not MIN_SHORT_ROW <= prod(map(draft.extent, inside)) <= MAX_SHORT_ROW:
+        return None
+    return [*outer, draft.split(row, ROWS_AT_ONCE)[0]] if draft.extent(row) % ROWS_AT_ONCE == 0 else None
+
+
 def _compute_rows(draft: ScheduleDraft, last: str, rows: list[str]) -> None:
-    _sum_in_lanes(draft)
-    names = [block.block_name for block in draft.blocks()]
     work = sum(points(block) for block in draft.blocks())
-    spatial = {block.block_name: loops_of_kind(block, IterKind.SPATIAL) for block in draft.blocks()}
+    row_length = loops_of_kind(draft.block(last), IterKind.SPATIAL)[len(rows) :]
+    groups = _group_rows(draft, rows, row_length)
+    if groups is None:
+        _sum_in_lanes(draft)
+    first, around = (0, rows) if groups is None else (len(rows), groups)
+    names = [block.block_name for block in draft.blocks()]
+    spatial = {block.block_name: loops_of_kind(block, IterKind.SPATIAL)[first:] for block in draft.blocks()}
     reduction = {block.block_name: reduction_loops(block) for block in draft.blocks()}
-    moved = [name for name in reversed(names[:-1]) if draft.attempt(ComputeAt(name, rows[-1])) is None]
+    moved = [name for name in reversed(names[:-1]) if draft.attempt(ComputeAt(name, around[-1])) is None]
     if not moved:
         return
     for name in (*moved, last):
         block = draft.block(name)
-        tile = [loop for loop in spatial[name] if loop not in rows and draft.extent(loop) > 1]
+        # The own loops over rows have one iteration now, unless the rows are in groups.
+        tile = [loop for loop in (row_length if name == last else spatial[name]) if draft.extent(loop) > 1]
         if not tile:
             fuse_terms(draft, name, reduction[name])
         elif block.is_reduction:
             vectorize_fold(draft, name, tile, reduction[name])
         else:
             vectorize_row(draft, tile[-1], draft.lanes(block))
-    parallelize_outer(draft, rows, work)
-    draft.record_reason(f"{len(moved)} stages are computed for each row of {rows[-1]}")
+    parallelize_outer(draft, around, work)
+    kind = "row" if groups is None else f"group of {ROWS_AT_ONCE} rows"
+    draft.record_reason(f"{len(moved)} stages are computed for each {kind} of {around[-1]}")
     draft.mark_done(*moved, last)

@@ -180,12 +180,29 @@ func.func private @center(%x: tensor<64x32x64xf32>) -> tensor<64x32x64xf32> {
   func.return %r : tensor<64x32x64xf32>
 }
 
-// Each lane has its own sum of exponentials: four vectors in a row of 1024, one in a row of 48, none in a row of 50.
+// Four short rows are computed at once, if their number is a multiple.
+// CHECK-LABEL: func.func private @short_softmax
+// CHECK-SAME: split("softmax_i0", 4, names = ["softmax_i0_o", "softmax_i0_i"]), compute_at("softmax_scale", "softmax_i0_o"), compute_at("softmax_sum", "softmax_i0_o"), compute_at("softmax_exp", "softmax_i0_o"), compute_at("softmax_max", "softmax_i0_o")
+// CHECK-SAME: split("softmax_exp_i1", 16, {{.*}}), vectorize("softmax_exp_i1_v")
+// CHECK-SAME: 4 stages are computed for each group of 4 rows of softmax_i0_o
+// CHECK-LABEL: func.func private @odd_softmax
+// CHECK-SAME: compute_at("softmax_max", "softmax_i0")
+func.func private @short_softmax(%x: tensor<64x40xf32>) -> tensor<64x40xf32> {
+  %r = topi.softmax(%x) {axis = 1 : i64} : (tensor<64x40xf32>) -> tensor<64x40xf32>
+  func.return %r : tensor<64x40xf32>
+}
+
+func.func private @odd_softmax(%x: tensor<63x40xf32>) -> tensor<63x40xf32> {
+  %r = topi.softmax(%x) {axis = 1 : i64} : (tensor<63x40xf32>) -> tensor<63x40xf32>
+  func.return %r : tensor<63x40xf32>
+}
+
+// Each lane has its own sum of exponentials: four vectors in a row of 1024, one in a row of 80, none in a row of 90.
 // CHECK-LABEL: func.func private @sum_of_exponentials
 // CHECK-SAME: split("sum_k", 64, names = ["sum_k_o", "sum_k_i"]), rfactor("sum", "sum_k_i"), compute_at("sum_total", "scaled_i"), compute_at("sum", "scaled_i"), {{.*}}split("sum_k_i", 16, {{.*}}), vectorize("sum_k_i_v"), unroll("sum_k_i_o")
-// CHECK-LABEL: func.func private @sum_of_48
+// CHECK-LABEL: func.func private @sum_of_80
 // CHECK-SAME: split("sum_k", 16, names = ["sum_k_o", "sum_k_i"]), rfactor("sum", "sum_k_i")
-// CHECK-LABEL: func.func private @sum_of_50
+// CHECK-LABEL: func.func private @sum_of_90
 // CHECK-NOT: rfactor
 // CHECK: func.return
 func.func private @sum_of_exponentials(%x: tensor<64x1024xf32>) -> tensor<64x1024xf32> {
@@ -204,36 +221,36 @@ func.func private @sum_of_exponentials(%x: tensor<64x1024xf32>) -> tensor<64x102
   func.return %r : tensor<64x1024xf32>
 }
 
-func.func private @sum_of_48(%x: tensor<64x48xf32>) -> tensor<64x48xf32> {
-  %s = topi.compute "sum" [%i : 64] reduce [%k : 48] init [%acc = 0.0 : f32] : tensor<64xf32> {
-    %a = topi.read %x[%i, %k] : tensor<64x48xf32>
+func.func private @sum_of_80(%x: tensor<64x80xf32>) -> tensor<64x80xf32> {
+  %s = topi.compute "sum" [%i : 64] reduce [%k : 80] init [%acc = 0.0 : f32] : tensor<64xf32> {
+    %a = topi.read %x[%i, %k] : tensor<64x80xf32>
     %e = math.exp %a : f32
     %t = arith.addf %acc, %e fastmath<reassoc> : f32
     topi.yield %t : f32
   }
-  %r = topi.compute "scaled" [%i : 64, %j : 48] : tensor<64x48xf32> {
-    %a = topi.read %x[%i, %j] : tensor<64x48xf32>
+  %r = topi.compute "scaled" [%i : 64, %j : 80] : tensor<64x80xf32> {
+    %a = topi.read %x[%i, %j] : tensor<64x80xf32>
     %b = topi.read %s[%i] : tensor<64xf32>
     %c = arith.mulf %a, %b : f32
     topi.yield %c : f32
   }
-  func.return %r : tensor<64x48xf32>
+  func.return %r : tensor<64x80xf32>
 }
 
-func.func private @sum_of_50(%x: tensor<64x50xf32>) -> tensor<64x50xf32> {
-  %s = topi.compute "sum" [%i : 64] reduce [%k : 50] init [%acc = 0.0 : f32] : tensor<64xf32> {
-    %a = topi.read %x[%i, %k] : tensor<64x50xf32>
+func.func private @sum_of_90(%x: tensor<64x90xf32>) -> tensor<64x90xf32> {
+  %s = topi.compute "sum" [%i : 64] reduce [%k : 90] init [%acc = 0.0 : f32] : tensor<64xf32> {
+    %a = topi.read %x[%i, %k] : tensor<64x90xf32>
     %e = math.exp %a : f32
     %t = arith.addf %acc, %e fastmath<reassoc> : f32
     topi.yield %t : f32
   }
-  %r = topi.compute "scaled" [%i : 64, %j : 50] : tensor<64x50xf32> {
-    %a = topi.read %x[%i, %j] : tensor<64x50xf32>
+  %r = topi.compute "scaled" [%i : 64, %j : 90] : tensor<64x90xf32> {
+    %a = topi.read %x[%i, %j] : tensor<64x90xf32>
     %b = topi.read %s[%i] : tensor<64xf32>
     %c = arith.mulf %a, %b : f32
     topi.yield %c : f32
   }
-  func.return %r : tensor<64x50xf32>
+  func.return %r : tensor<64x90xf32>
 }
 
 // Lanes of a reduction are the elements of its result if these are adjacent.

@@ -131,12 +131,13 @@ def test_normalisations_of_long_rows(shape: tuple[int | str, ...]) -> None:
     np.testing.assert_allclose(found, normal * gamma + beta, rtol=2e-5, atol=2e-5)
 
 
-@pytest.mark.parametrize("extent", [128, 48, 50])
+@pytest.mark.parametrize("shape", [(5, 128), (5, 80), (5, 90), (2, 8, 17), (2, 8, 40)], ids=lambda each: str(each))
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-def test_log_softmax_of_rows_with_a_sum_for_each_lane(extent: int, dtype: str) -> None:
-    data = 10 * np.random.default_rng(4).standard_normal((5, extent)).astype(dtype)
-    x = relay.var("x", shape=(5, extent), dtype=dtype)
+def test_softmax_of_rows_with_a_sum_for_each_lane_and_in_groups(shape: tuple[int, ...], dtype: str) -> None:
+    data = 10 * np.random.default_rng(4).standard_normal(shape).astype(dtype)
+    x = relay.var("x", shape=shape, dtype=dtype)
     check(relay.nn.log_softmax(x), data, rtol=1e-5, atol=1e-5)
+    check(relay.nn.softmax(x), data, rtol=1e-5, atol=1e-6)
 
 
 @pytest.mark.grid(3)
