@@ -250,8 +250,10 @@ class _SizeCode:
         """Emits an assertion that the regions, placed one after the other, fit in `MAX_ARENA` bytes."""
         if not any(region.unit.extents for region in regions):
             return
-        sizes: list[SSAValue] = []
-        for unit, size, _ in regions:
+        # A sum of two constants would fold, for which `scf-simplify` canonicalizes the whole function.
+        known = sum(size + size * unit.grain for unit, size, _ in regions if not unit.extents)
+        sizes = [real_number(self._builder, known)] if known else list[SSAValue]()
+        for unit, size in ((unit, size) for unit, size, _ in regions if unit.extents):
             product = real_product(self._builder, size, unit.extents)
             sizes.append(self.add(arith.AddfOp(product, real_number(self._builder, size * unit.grain))))
         total = reduce(lambda lhs, rhs: self.add(arith.AddfOp(lhs, rhs)), sizes)

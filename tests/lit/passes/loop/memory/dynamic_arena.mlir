@@ -71,6 +71,25 @@ func.func @main(%n: index {xrelay.dim = "n"}, %m: index {xrelay.dim = "m"}) attr
 
 // -----
 
+// The bytes of buffers of static extent are one constant in the check of the sum of all sizes.
+// CHECK-LABEL: func.func private @mixed
+// CHECK: arith.constant 2.048000e+03 : f64
+// CHECK-NEXT: arith.constant 1.024000e+03 : f64
+// CHECK-NEXT: arith.index_cast %n
+// CHECK: arith.addf
+// CHECK-NEXT: arith.addf
+// CHECK-NOT: arith.addf
+// CHECK: cf.assert {{.*}}, "out of memory: the buffers of @main do not fit in 64 bits"
+func.func private @mixed(%a: memref<?x256xf32>, %b: memref<256xf32>, %n: index) attributes {loop.kernel}
+func.func @main(%n: index {xrelay.dim = "n"}) attributes {loop.num_outputs = 0 : i64} {
+  %s = memref.alloc(%n) : memref<?x256xf32>
+  %t = memref.alloc() : memref<256xf32>
+  func.call @mixed(%s, %t, %n) : (memref<?x256xf32>, memref<256xf32>, index) -> ()
+  func.return
+}
+
+// -----
+
 // With static extents the arena is planned at compile time.
 // CHECK-LABEL: func.func @main(%arena: memref<4096xi8> {loop.arena})
 // CHECK: memref.view %arena[%{{.*}}][%c4] : memref<4096xi8> to memref<?x256xf32>
