@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+import pytest
 from numpy.typing import NDArray
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.transforms import get_all_passes
@@ -14,6 +16,7 @@ from support.op_cases import OpCase
 from xrelay.api.comparison import compare_outputs
 from xrelay.api.compile import compile
 from xrelay.api.programs import ModuleProgram
+from xrelay.errors import ExecutionError, InterpreterError
 from xrelay.lowering.registry import pass_thunks
 from xrelay.passes.infra.pipeline import run_pipeline
 from xrelay.passes.infra.pipeline_text import parse_passes
@@ -86,3 +89,28 @@ def check_native(module: ModuleOp, inputs: Sequence[NDArray[Any]], rtol: float =
     """Checks that native code computes the same as relay."""
     found = compile(module, cache=False, threads=2).run(list(inputs))
     assert_same(found, outputs(module, inputs), "native", rtol)
+
+
+def check_exact(module: ModuleOp, inputs: Sequence[NDArray[Any]], *expected: NDArray[Any]) -> None:
+    """Checks that the interpreter, native code and the levels compute exactly `expected`; `module` is lowered in
+    place."""
+    for found, wanted in zip(outputs(module, inputs), expected, strict=True):
+        assert found.dtype == wanted.dtype
+        np.testing.assert_array_equal(found, wanted)
+    check_native(module, inputs, rtol=0)
+    check_levels(module, inputs, rtol=0)
+
+
+def check_refused(module: ModuleOp, inputs: Sequence[NDArray[Any]], message: str, *, node: str | None = None) -> None:
+    """Checks that native code, the interpreter and every level fail with this message; `module` is lowered in place.
+
+    The error of native code also contains `node`.
+    """
+    with pytest.raises(ExecutionError, match=node) as failure:
+        compile(module, threads=2, cache=False).run(list(inputs))
+    assert message in str(failure.value)
+    for _, passes in [("relay", ""), *STEPS]:
+        run_passes(module, passes)
+        with pytest.raises(InterpreterError) as refusal:
+            outputs(module, inputs)
+        assert message in str(refusal.value)
