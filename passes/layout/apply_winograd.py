@@ -3,7 +3,6 @@
 A tile of m×m results takes (m + 2)² products for each channel instead of 9 m²: 4 times less for m = 4, 2.25 times less
 for m = 2. The weight is transformed when the program is compiled. It is up to 4 times larger then, so it must be used
 for enough tiles: the pass estimates the cycles of both tiles and of the direct convolution, and chooses the least.
-Convolutions of many channels have tiles of 2×2, whose rounding errors are smaller.
 
 Before:
 
@@ -73,8 +72,11 @@ TRANSFORMED: Final = 6.0
 GAIN: Final = 1.1
 """The least ratio of the time of the direct convolution to that of Winograd's algorithm."""
 
-MAX_CHANNELS: Final = 384
-"""The maximum number of channels in tiles of 4×4: with more, errors may exceed 3e-6 of the largest result."""
+MAX_CHANNELS: Final = 256
+"""The maximum number of channels in tiles of 4×4.
+
+With more, the data of few tiles fills the L2 cache, so the weight, which is 4 times larger, is read too often.
+"""
 
 MIN_BLOCK: Final = 8
 """The minimum number of channels in a block: the transforms have a channel in each lane."""

@@ -12,7 +12,7 @@ from xdsl.dialects import arith
 from xdsl.dialects.builtin import AnyFloat
 from xdsl.dialects.utils import FastMathFlag
 
-from xrelay.dialects.loop import BlockOp, ForOp, IterKind, SchedulePrimitive
+from xrelay.dialects.loop import BlockOp, IterKind, SchedulePrimitive
 from xrelay.dialects.loop.schedule import CacheWrite, ComputeAt, PartialSums, Reorder, Rfactor, Split, Unroll
 from xrelay.dialects.topi.named.pool import Pool1dOp, Pool2dOp, Pool3dOp
 from xrelay.dialects.topi.shapes import bit_width
@@ -325,16 +325,16 @@ def _steps(block: BlockOp) -> list[SchedulePrimitive]:
         if loop.extent is None:
             return []
         if terms * loop.extent > PART:
-            return _steps_at(block.block_name, loop, loop.extent, PART // terms)
+            return partial_sum_steps(block.block_name, loop.loop_name, loop.extent, PART // terms)
         terms *= loop.extent
     return []
 
 
-def _steps_at(name: str, loop: ForOp, extent: int, most: int) -> list[SchedulePrimitive]:
+def partial_sum_steps(name: str, loop: str, extent: int, most: int) -> list[SchedulePrimitive]:
     """Returns the steps by which every `most` iterations of a loop, or somewhat fewer, have a partial sum."""
     if most == 1:
-        return [PartialSums(name, loop.loop_name)]
+        return [PartialSums(name, loop)]
     divisors = (factor for factor in range(most, most // 4, -1) if extent % factor == 0)
     factor = next(divisors, -(-extent // -(-extent // most)))
-    parts = f"{loop.loop_name}_parts"
-    return [Split(loop.loop_name, factor, names=(parts, loop.loop_name)), PartialSums(name, parts)]
+    parts = f"{loop}_parts"
+    return [Split(loop, factor, names=(parts, loop)), PartialSums(name, parts)]

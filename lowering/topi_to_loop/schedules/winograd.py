@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from math import ceil
+from math import ceil, prod
 from typing import Final
 
 from xrelay.dialects.loop import BlockOp
@@ -24,6 +24,7 @@ from xrelay.lowering.topi_to_loop.schedules.kernel_view import (
     readers_of,
     reduction_loops,
 )
+from xrelay.lowering.topi_to_loop.schedules.reduction import partial_sum_steps
 from xrelay.lowering.topi_to_loop.schedules.register_tile import around_tile, schedule_sums, unroll_tile
 from xrelay.lowering.topi_to_loop.schedules.schedule_draft import ScheduleDraft
 from xrelay.lowering.topi_to_loop.schedules.tile_model import RegisterTile, rank_tiles
@@ -38,6 +39,9 @@ LARGEST_SHARE: Final = 0.85
 TRANSFORMED: Final = 4.0
 """Cycles to transform a vector of the data or of the products of a tile at one point, both ways together."""
 
+
+PART: Final = 128
+"""The maximum number of channels in a partial sum."""
 
 RANK: Final = 5
 """The rank of images: batch, blocks of channels, rows, columns, lane."""
@@ -219,6 +223,7 @@ def _apply(stages: Stages, plan: BlockPlan, draft: ScheduleDraft) -> None:
     draft.do(ComputeAt(stages.products, at))
     tile = [loop for axis in (*sums[4:6], sums[1], sums[6]) for loop in axis if draft.extent(loop) > 1]
     schedule_sums(draft, stages.products, reduction, tile, _last(sums[6]), None)
+    _split_sums(draft, stages.products, reduction)
     _transform_data(draft, stages, outside[-1])
     parallelize_outer(draft, outside, work)
     draft.mark_done(stored, *stages.names)
@@ -256,6 +261,13 @@ def _tile_result(draft: ScheduleDraft, stages: Stages, plan: BlockPlan) -> tuple
     # If the transform of columns is part of the result, rows share its terms when they are unrolled.
     unroll_tile(draft, stages.result, [*([] if stages.partial is not None else y), *x, *lane], _last(lane))
     return outside, filters
+
+
+def _split_sums(draft: ScheduleDraft, products: str, reduction: Sequence[str]) -> None:
+    """Splits sums over many channels into partial sums, whose rounding errors are smaller."""
+    extents = [draft.extent(loop) for loop in reduction]
+    if prod(extents) > PART:
+        draft.do(*partial_sum_steps(products, reduction[0], extents[0], PART // prod(extents[1:])))
 
 
 def _tile_stored(draft: ScheduleDraft, stored: str, axes: Sequence[Axis], register: RegisterTile) -> str:

@@ -9,6 +9,7 @@
 // CHECK-SAME: compute_at("products_write", "relu_co_o")
 // CHECK-SAME: compute_at("products", "products_write_3")
 // CHECK-SAME: vectorize("products_ci"), unroll("products_tx"), unroll("products_co"), disable_unroll("products_ko")
+// CHECK-NOT: partial_sums
 // CHECK-SAME: compute_at("data_rows", "relu_h_o")
 // CHECK-SAME: compute_at("data_columns", "data_rows_tx")
 // CHECK-SAME: compute_at("pad", "data_rows_c")
@@ -26,7 +27,10 @@ func.func private @conv(%x: tensor<1x4x56x56x16xf32>, %w: tensor<4x6x6x64x16xf32
   func.return %y : tensor<1x4x56x56x16xf32>
 }
 
-// One block has all tiles: threads share the filters, and each of them transforms the data.
+// One block has all tiles: threads share the filters, and each of them transforms the data. Sums over many channels are
+// split into partial sums.
+// CHECK-LABEL: func.func private @small
+// CHECK-SAME: split("products_ko", 8, names = ["products_ko_parts", "products_ko"]), partial_sums("products", "products_ko_parts")
 // THREADS-LABEL: func.func private @small
 // THREADS-SAME: split("conv2d_co_o", 2, names = ["conv2d_co_o_o", "conv2d_co_o_i"])
 // THREADS-SAME: compute_at("data_rows", "conv2d_co_o_o")
