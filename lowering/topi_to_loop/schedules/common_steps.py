@@ -124,13 +124,14 @@ def _schedule_part(draft: ScheduleDraft, name: str, loops: list[str]) -> None:
 
 
 def mask_lanes(draft: ScheduleDraft, name: str, row: str) -> list[str]:
-    """Vectorises a long row with branches that differ between lanes, such as those of padding, by masks.
+    """Vectorises a row of dynamic length by masks if branches differ between its lanes, such as those of padding.
 
-    Returns the loops that replace the row; the row itself if that is not legal.
+    LLVM vectorises static rows without masks. Returns the loops that replace the row; the row itself if it is static or
+    if masks are not legal.
     """
     block = draft.block(name)
     lanes = draft.lanes(block)
-    if not any(op.regions for op in block.body.block.ops) or not draft.is_longer(row, lanes):
+    if not any(op.regions for op in block.body.block.ops) or not draft.is_dynamic(row):
         return [row]
     outer, inner = names = f"{row}_o", f"{row}_v"
     steps = Split(row, lanes, Tail.MASK, names), Vectorize(inner, "masked")
