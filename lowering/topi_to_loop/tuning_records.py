@@ -62,13 +62,13 @@ class TuningRecord:
 
     @property
     def best(self) -> Measurement:
-        """The fastest candidate; the default unless another one is faster by more than 2 %, the noise of a minimum."""
+        """The fastest candidate; the default unless another one is faster by more than 5 %, the noise of a minimum."""
         running = [each for each in self.measured if each.nanoseconds]
         fastest = min(running, key=lambda each: each.nanoseconds, default=self.default)
         return fastest if fastest.nanoseconds < self.default.nanoseconds * MIN_RATIO else self.default
 
 
-MIN_RATIO: Final = 0.98
+MIN_RATIO: Final = 0.95
 """The ratio of the times of a candidate and of the default below which the candidate is applied."""
 
 

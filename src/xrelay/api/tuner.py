@@ -27,8 +27,11 @@ from xrelay.api.sources import Shapes, Source, load_source
 from xrelay.api.stage_runner import Progress, StageRunner, decide
 from xrelay.api.tuning_messages import TuningAnswer, TuningJob, TuningTask
 from xrelay.arguments import checked_integer, checked_path, checked_shapes
+from xrelay.dialects.loop import WeightOp
 from xrelay.dialects.loop.extents import index_arguments
+from xrelay.dialects.loop.signature import input_arguments
 from xrelay.dialects.shared.attribute_names import SCHEDULE
+from xrelay.dialects.shared.op_lists import ops_of
 from xrelay.errors import ArtifactError, InputError, did_you_mean
 from xrelay.lowering.kernel_units import isolated_kernel, sources_of
 from xrelay.lowering.pipelines import compile_stages, remaining_stages, stages_before
@@ -53,6 +56,8 @@ _MODULE: Final = "xrelay.api.tuning_process"
 TIMEOUT_SECONDS: Final = 60.0
 """The time to compile a candidate, or to measure those of a kernel, after which the process is ended."""
 DEFAULT_CANDIDATES: Final = 8
+CONFIRMATIONS: Final = 3
+"""How often the default and the best candidate are measured again, as long as they differ."""
 
 
 @dataclass(frozen=True)
@@ -139,6 +144,8 @@ class _Kernel:
     function: func.FuncOp
     digest: str
     name: str
+    weights: tuple[bool, ...]
+    """Whether each input is a weight in the first call of the kernel."""
     count: int
 
 
@@ -159,11 +166,13 @@ def _kernels(source: Source, target: Target, opt_level: int, shapes: Shapes, nam
         names = sorted({each for kernel in all_kernels for each in _names(kernel)})
         raise InputError(f"no kernel is called {name!r}", help=did_you_mean(name, names, "leave it out to tune all"))
     found: dict[str, _Kernel] = {}
+    calls = _weight_operands(module)
     static = [kernel for kernel in chosen if not index_arguments(kernel)]
     for kernel in static:
         digest = kernel_digest(kernel)
         count = found[digest].count + 1 if digest in found else 1
-        found[digest] = _Kernel(kernel, digest, kernel.sym_name.data, count)
+        weights = tuple(number in calls.get(kernel.sym_name.data, ()) for number in range(len(input_arguments(kernel))))
+        found[digest] = _Kernel(kernel, digest, kernel.sym_name.data, weights, count)
     return _Kernels(tuple(found.values()), len(chosen) - len(static))
 
 
@@ -184,6 +193,15 @@ def _module_of_kernels(source: Source, target: Target, opt_level: int, shapes: S
     return module
 
 
+def _weight_operands(module: ModuleOp) -> dict[str, set[int]]:
+    """Returns the numbers of the operands that are weights in the first call of each function."""
+    found: dict[str, set[int]] = {}
+    for call in ops_of(module, func.CallOp):
+        weights = {number for number, operand in enumerate(call.arguments) if isinstance(operand.owner, WeightOp)}
+        found.setdefault(call.callee.string_value(), weights)
+    return found
+
+
 def _names(kernel: func.FuncOp) -> tuple[str, ...]:
     """Returns the symbol of a kernel and the nodes that it computes."""
     return kernel.sym_name.data, *sources_of(kernel)
@@ -201,13 +219,14 @@ def _measured(
     if len(chosen) < 2:
         return None
     text = print_module(isolated_kernel(kernel.function), generic=True)
-    times = process.measure(TuningJob(text, opt_level, tuple(schedule for schedule, _ in chosen)))
+    job = TuningJob(text, opt_level, tuple(schedule for schedule, _ in chosen), kernel.weights)
     measured = [
-        Measurement(_label(ranked), schedule, time) for (schedule, ranked), time in zip(chosen, times, strict=True)
+        Measurement(_label(ranked), schedule, time)
+        for (schedule, ranked), time in zip(chosen, process.measure(job), strict=True)
     ]
     if not measured[0].nanoseconds:
         return None
-    return TuningRecord(
+    record = TuningRecord(
         version=FORMAT_VERSION,
         kernel=kernel.digest,
         name=kernel.name,
@@ -217,6 +236,22 @@ def _measured(
         packages={"xrelay": __version__, **{name: version(name) for name in ("xdsl", "llvmlite")}},
         measured=tuple(measured),
     )
+    for _ in range(CONFIRMATIONS):
+        if record.best is not record.default:
+            record = _confirmed(record, job, process)
+    return record
+
+
+def _confirmed(record: TuningRecord, job: TuningJob, process: MeasuringProcess) -> TuningRecord:
+    """Returns the record after the default and the best candidate were measured again: the least time counts."""
+    again = (record.default, record.best)
+    times = process.measure(replace(job, schedules=tuple(each.schedule for each in again)))
+    known = {each.schedule: time for each, time in zip(again, times, strict=True) if time}
+    measured = [
+        replace(each, nanoseconds=min(each.nanoseconds, known.get(each.schedule, each.nanoseconds)))
+        for each in record.measured
+    ]
+    return replace(record, measured=tuple(measured))
 
 
 def _label(ranked: RankedSchedule) -> str:

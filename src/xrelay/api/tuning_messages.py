@@ -23,6 +23,8 @@ class TuningJob:
     kernel: str
     opt_level: int
     schedules: tuple[str, ...]
+    weights: tuple[bool, ...]
+    """Whether each input is a weight of the model."""
 
 
 @dataclass(frozen=True)

@@ -34,39 +34,38 @@ MIN_ROUNDS: Final = 5
 ROUNDS_NANOSECONDS: Final = 60_000_000
 """The time of each candidate's runs, unless they are fewer than `MIN_ROUNDS`."""
 MAX_SETS: Final = 8
-"""The maximum number of sets of arguments."""
+"""The maximum number of sets of weights."""
 
 
 class CandidateRunner:
-    """A kernel with one schedule, and sets of arguments.
+    """A kernel with one schedule, and its arguments.
 
-    Runs take the sets in turn. Together they exceed the L2 cache, because a kernel of a network finds its weights
-    outside of it.
+    Runs take sets of weights in turn. Together the sets exceed the L2 cache, because a kernel of a network finds its
+    weights outside of it, and its other inputs inside.
     """
 
-    def __init__(self, model: CompiledModel, l2_bytes: int):
+    def __init__(self, model: CompiledModel, is_weight: Sequence[bool], l2_bytes: int):
         self._model = model
         # Other work on the machine changes the least CPU time little, but threads make it longer.
         self._clock = process_time_ns if model.num_threads == 1 else perf_counter_ns
-        size = sum(spec.nbytes for spec in (*model.inputs, *model.outputs))
-        count = min(MAX_SETS, max(1, math.ceil(2 * l2_bytes / max(size, 1))))
+        size = sum(spec.nbytes for spec, rotates in zip(model.inputs, is_weight, strict=True) if rotates)
+        count = min(MAX_SETS, max(1, math.ceil(2 * l2_bytes / size))) if size else 1
+        data = [_values(spec) for spec in model.inputs]
         self._sets = [
-            (
-                [_values(spec) for spec in model.inputs],
-                [np.empty(spec.known_shape, spec.numpy_dtype) for spec in model.outputs],
-            )
+            [array.copy() if rotates else array for array, rotates in zip(data, is_weight, strict=True)]
             for _ in range(count)
         ]
+        self._outputs = [np.empty(spec.known_shape, spec.numpy_dtype) for spec in model.outputs]
         self.nanoseconds = 0
         """The least time of a run so far."""
         self._runs = 0
 
     def run(self) -> None:
-        """Runs the kernel once with the next set of arguments, and updates the least time."""
-        inputs, outputs = self._sets[self._runs % len(self._sets)]
+        """Runs the kernel once with the next set of weights, and updates the least time."""
+        inputs = self._sets[self._runs % len(self._sets)]
         self._runs += 1
         start = self._clock()
-        self._model.run(inputs, out=outputs)
+        self._model.run(inputs, out=self._outputs)
         time = self._clock() - start
         self.nanoseconds = min(self.nanoseconds or time, time)
 
@@ -114,7 +113,7 @@ def main() -> None:
             for schedule in job.schedules:
                 try:
                     model = candidate_model(context, job, schedule, target)
-                    found.append(CandidateRunner(model, target.l2))
+                    found.append(CandidateRunner(model, job.weights, target.l2))
                 except XRelayError:
                     found.append(None)
                 write_message(answers, TuningAnswer().message())

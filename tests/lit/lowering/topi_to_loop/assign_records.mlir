@@ -47,7 +47,7 @@ func.func private @unknown(%x: tensor<32xf32>) -> tensor<32xf32> attributes {rel
   func.return %y : tensor<32xf32>
 }
 
-// The first choice is kept unless another candidate is faster by more than 2 %.
+// The first choice is kept unless another candidate is faster by more than 5 %.
 // SLOW-LABEL: func.func private @measured
 // SLOW-NOT: loop.schedule
 
