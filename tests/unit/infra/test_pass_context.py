@@ -153,6 +153,7 @@ def test_every_graph_pass_has_a_row_or_is_unknown_to_relay() -> None:
         "relay-narrow-products",
         "relay-outline-fused",
         "relay-recompute-groups",
+        "relay-fuse-rows",
         "relay-select-entry",
         "relay-simplify-batch-matmul",
         "relay-split-conv-transpose",
