@@ -124,7 +124,7 @@ def _sum_in_lanes(draft: ScheduleDraft) -> None:
 
 
 MIN_SHORT_ROW, MAX_SHORT_ROW = 8, 64
-"""The minimum and maximum lengths of rows of which several are computed at once."""
+"""The minimum and maximum lengths of rows that are computed in groups."""
 
 ROWS_AT_ONCE = 4
 """The number of short rows that are computed at once, so that a core does not wait for the result of each stage."""
