@@ -17,7 +17,6 @@ callers. The module goes through the same stages as a whole program.
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -43,7 +42,7 @@ from xrelay.dialects.shared.attribute_names import (
     VERSION,
 )
 from xrelay.dialects.shared.is_attribute import is_attribute
-from xrelay.dialects.shared.op_lists import all_ops, ops_of
+from xrelay.dialects.shared.op_lists import all_ops, calls_by_callee
 from xrelay.dialects.shared.op_making import copy
 from xrelay.passes.loop.memory.hoist_scratch import pass_declared_scratch
 from xrelay.passes.loop.memory.noalias import mark_noalias
@@ -98,7 +97,7 @@ def take_units(module: ModuleOp, *, with_extents: bool) -> list[KernelUnit]:
         and _is_self_contained(kernel)
         and all(_is_self_contained(own) for own, _ in versions.get(kernel.sym_name.data, ()))
     ]
-    calls = _calls(module)
+    calls = calls_by_callee(module)
     main = functions.get("main")
     main = main if main is not None and main.body.blocks else None
     mark_noalias({kernel.sym_name.data: kernel for kernel in taken}, calls, main)
@@ -202,11 +201,3 @@ def _is_self_contained(kernel: func.FuncOp) -> bool:
     inside = [op for op in all_ops(kernel) if op is not kernel]
     kinds = {type(each) for op in inside for each in (*op.properties.values(), *op.attributes.values())}
     return not any(SymbolRefAttr in kind.__mro__ for kind in kinds)
-
-
-def _calls(module: ModuleOp) -> dict[str, list[func.CallOp]]:
-    """Returns the calls of each function."""
-    calls: defaultdict[str, list[func.CallOp]] = defaultdict(list)
-    for op in ops_of(module, func.CallOp):
-        calls[op.callee.string_value()].append(op)
-    return calls

@@ -6,10 +6,12 @@ in Python: it is ten times slower than a lookup of the class.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from typing import TypeVar, cast
 
+from xdsl.dialects.func import CallOp
 from xdsl.ir import Block, BlockArgument, Operation, OpResult, Region, SSAValue
 
 OpT = TypeVar("OpT", bound=Operation)
@@ -30,6 +32,14 @@ def ops_of(top: Operation | Region | Block, *kinds: type[OpT]) -> list[OpT]:
     """The ops of these classes, or of derived classes, among `top` and all below it, in program order."""
     inside = ops_in(top) if isinstance(top, Region | Block) else all_ops(top)
     return cast("list[OpT]", [op for op in inside if is_kind(type(op), kinds)])
+
+
+def calls_by_callee(top: Operation) -> defaultdict[str, list[CallOp]]:
+    """Returns the calls of each function in program order, by its symbol."""
+    calls: defaultdict[str, list[CallOp]] = defaultdict(list)
+    for call in ops_of(top, CallOp):
+        calls[call.callee.string_value()].append(call)
+    return calls
 
 
 @cache

@@ -19,7 +19,7 @@ from xrelay.dialects.relay.core.size_hints import add_size_hints
 from xrelay.dialects.relay.structure.call import NamedCallOp, parameter_names
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.shared.attribute_names import PRIMITIVE, RESHAPE_ONLY
-from xrelay.dialects.shared.op_lists import ops_of
+from xrelay.dialects.shared.op_lists import calls_by_callee
 from xrelay.dialects.shared.types import AnyTensorType, function_type, tensor_type
 from xrelay.errors import XRelayError
 from xrelay.index_algebra.dims import Dim, symbol
@@ -74,7 +74,7 @@ class RelayMergeKernelsPass(XRelayPass):
         if not groups or dim_names_in(op):
             return
         strategies.load()
-        remarks, calls = Remarks(self.name), _calls(op)
+        remarks, calls = Remarks(self.name), calls_by_callee(op)
         for group in groups:
             _merge(group, calls, remarks)
         report(remarks.all)
@@ -146,14 +146,6 @@ def _type_key(type: Attribute, extents: dict[int, int]) -> Hashable:
     # Numbers are in a tuple, so that none equals the extent 1.
     shape = (1 if extent == 1 else (extents.setdefault(extent, len(extents)),) for extent in type.get_shape())
     return type.element_type, *shape
-
-
-def _calls(module: ModuleOp) -> Mapping[str, list[CallOp]]:
-    """Returns the calls of each function."""
-    calls: dict[str, list[CallOp]] = {}
-    for call in ops_of(module, CallOp):
-        calls.setdefault(call.callee.string_value(), []).append(call)
-    return calls
 
 
 def _merge(group: Sequence[_Kernel], calls: Mapping[str, list[CallOp]], remarks: Remarks) -> None:

@@ -17,7 +17,7 @@ from xrelay.dialects.loop.extents import index_arguments
 from xrelay.dialects.loop.schedule import ComputeAt, DisableUnroll, Fuse, Parallelize, Reorder, Split, Value
 from xrelay.dialects.loop.versions import versions_by_kernel
 from xrelay.dialects.shared.attribute_names import LOOP_DIMS, SCHEDULE, VERSION
-from xrelay.dialects.shared.op_lists import ops_in, ops_of
+from xrelay.dialects.shared.op_lists import calls_by_callee, ops_in, ops_of
 from xrelay.dialects.shared.op_making import copy
 from xrelay.errors import ScheduleError
 from xrelay.index_algebra.linear_form import dim
@@ -73,7 +73,7 @@ class LoopParametrizeKernelsPass(XRelayPass):
         groups = [group for group in _groups(op) if len(group) > 1]
         if not groups:
             return
-        remarks, calls = Remarks(self.name), _calls(op)
+        remarks, calls = Remarks(self.name), calls_by_callee(op)
         for group in groups:
             _replace(group, calls, remarks)
         report(remarks.all)
@@ -198,14 +198,6 @@ def _type_key(type: Attribute) -> Hashable:
         return type
     shape = tuple(size == DYNAMIC_INDEX for size in type.get_shape())
     return type.element_type, type.layout, type.memory_space, shape
-
-
-def _calls(module: ModuleOp) -> Mapping[str, list[func.CallOp]]:
-    """Returns the calls of each function."""
-    calls: dict[str, list[func.CallOp]] = {}
-    for call in ops_of(module, func.CallOp):
-        calls.setdefault(call.callee.string_value(), []).append(call)
-    return calls
 
 
 def _replace(group: Sequence[_Kernel], calls: Mapping[str, list[func.CallOp]], remarks: Remarks) -> None:

@@ -24,7 +24,6 @@ caller that calls it first detects invalid sizes without a call of `@main`.
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -49,7 +48,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from xrelay.dialects.loop.signature import PLAN, dim_arguments, dim_names, output_arguments
 from xrelay.dialects.shared.attribute_names import ARENA, DIM, LOOP_DIMS, LOOP_KERNEL, TAKES_SCRATCH
 from xrelay.dialects.shared.dims_attr import DimsAttr
-from xrelay.dialects.shared.op_lists import ops_of
+from xrelay.dialects.shared.op_lists import calls_by_callee
 from xrelay.dialects.upstream.arith_extras import IndexCastOp
 from xrelay.errors import PassError
 from xrelay.index_algebra.dim_expressions import as_dim, terms_of
@@ -125,9 +124,7 @@ def plan_memory(module: ModuleOp, alignment: int = 64) -> None:
     named = {f.sym_name.data: f for f in module.ops if isinstance(f, func.FuncOp)}
     functions = {name: f for name, f in named.items() if not f.is_declaration}
     declared = {name: f for name, f in named.items() if f.is_declaration and LOOP_KERNEL in f.attributes}
-    calls: defaultdict[str, list[func.CallOp]] = defaultdict(list)
-    for op in ops_of(module, func.CallOp):
-        calls[op.callee.string_value()].append(op)
+    calls = calls_by_callee(module)
     main = functions.get("main")
     if main is not None and len(main.body.blocks) != 1:
         raise PassError(f"loop-plan-memory: @main has {len(main.body.blocks)} blocks, it must have one")

@@ -31,7 +31,7 @@ from xrelay.dialects.loop import WeightOp
 from xrelay.dialects.loop.extents import index_arguments
 from xrelay.dialects.loop.signature import input_arguments
 from xrelay.dialects.shared.attribute_names import SCHEDULE
-from xrelay.dialects.shared.op_lists import ops_of
+from xrelay.dialects.shared.op_lists import calls_by_callee
 from xrelay.errors import ArtifactError, InputError, did_you_mean
 from xrelay.lowering.kernel_units import isolated_kernel, sources_of
 from xrelay.lowering.pipelines import compile_stages, remaining_stages, stages_before
@@ -183,9 +183,6 @@ def _module_of_kernels(source: Source, target: Target, opt_level: int, shapes: S
         opt_level=opt_level,
         vector_lanes=target.lanes(),
         schedule_target=str(target),
-        converts_f16=target.converts_f16,
-        dot_products=target.dot_products,
-        scalef=target.scalef,
         decide=decide,
     )
     with target:
@@ -195,11 +192,10 @@ def _module_of_kernels(source: Source, target: Target, opt_level: int, shapes: S
 
 def _weight_operands(module: ModuleOp) -> dict[str, set[int]]:
     """Returns the numbers of the operands that are weights in the first call of each function."""
-    found: dict[str, set[int]] = {}
-    for call in ops_of(module, func.CallOp):
-        weights = {number for number, operand in enumerate(call.arguments) if isinstance(operand.owner, WeightOp)}
-        found.setdefault(call.callee.string_value(), weights)
-    return found
+    return {
+        name: {number for number, operand in enumerate(calls[0].arguments) if isinstance(operand.owner, WeightOp)}
+        for name, calls in calls_by_callee(module).items()
+    }
 
 
 def _names(kernel: func.FuncOp) -> tuple[str, ...]:
