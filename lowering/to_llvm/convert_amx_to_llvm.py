@@ -87,7 +87,7 @@ def _shape(type_: TileType, rewriter: ConversionRewriter) -> list[SSAValue]:
 
 
 def _memory(op: TileLoadOp | TileStoreOp, type_: TileType, rewriter: ConversionRewriter) -> list[SSAValue] | str:
-    """Returns the address of a tile and the distance of its rows in bytes, or the reason why the tile has no address."""
+    """Returns the address of a tile and the distance of its rows in bytes, or why the tile has no address."""
     address = element_address(op.base, op.indices, rewriter)
     if isinstance(address, str):
         return address
