@@ -15,7 +15,7 @@ from xdsl.dialects.func import FuncOp
 from xrelay.api.codegen import llvm_texts
 from xrelay.api.interface import tables_of
 from xrelay.api.kernel_stream import KernelCounts, KernelStream
-from xrelay.api.sources import write_text
+from xrelay.api.stage_dump import StageReceiver
 from xrelay.api.stage_runner import APPROXIMATING_PASSES, INTEGER_PASSES, Progress, StageRunner, decide
 from xrelay.arguments import MAX_OPT_LEVEL
 from xrelay.dialects.shared.attribute_names import COMPILER, PRIMITIVE
@@ -183,7 +183,7 @@ def build_artifact(
     target: Target,
     *,
     opt_level: int = MAX_OPT_LEVEL,
-    dump: Path | None = None,
+    receiver: StageReceiver | None = None,
     cache: bool = True,
     progress: Progress | None = None,
     name: str = "model",
@@ -194,32 +194,33 @@ def build_artifact(
 ) -> Built:
     """Returns the object code, tables and weights of a module and of the models that call its returned functions.
 
-    The module is consumed. Unless stages are dumped or `stream` is false, each kernel goes through the stages after
-    LOOP in a module of its own. `records` is a file of tuning records.
+    The module is consumed. Each kernel goes through the stages after LOOP in a module of its own, except with a
+    `receiver` of the stages, or if `stream` is false. `records` is a file of tuning records.
     """
     builder = _Builder(target, opt_level, cache=cache, stream=stream, integers=integers, exact=exact, records=records)
     refuse_function_inputs(module)
     _hide_all_but_main(module)
-    runner = StageRunner(builder.stages(MAIN), dump=dump, progress=progress)
+    runner = StageRunner(builder.stages(MAIN), receiver=receiver, progress=progress)
     runner.run_until_split(module)
     functions = functions_by_entry(module)
     # Each entry has a copy of the module, because the stages change it.
     copies = {caller: module.clone() for entry in functions.values() for caller in entry.callers}
-    built = builder.build(module, runner, dump, name)
+    built = builder.build(module, runner, receiver, name)
 
-    def with_callers(artifact: Artifact, entry: str, dump: Path | None) -> Artifact:
+    def with_callers(artifact: Artifact, entry: str, receiver: StageReceiver | None) -> Artifact:
         """Returns the model of an entry with those of the callers of its functions, recursively."""
         found: list[Artifact] = []
         own = functions.get(entry, EntryFunctions())  # only modules of the relay level return functions
         check_functions(artifact.metadata, own)
         for number, caller in enumerate(own.callers):
-            folder = None if dump is None else dump / f"function{number}"
-            runner = StageRunner(builder.stages(caller), dump=folder)
+            own_receiver = None if receiver is None else receiver.for_function(number)
+            runner = StageRunner(builder.stages(caller), receiver=own_receiver)
             name = f"function {number} of {artifact.metadata.name}"
-            found.append(with_callers(builder.build(copies.pop(caller), runner, folder, name).artifact, caller, folder))
+            model = builder.build(copies.pop(caller), runner, own_receiver, name).artifact
+            found.append(with_callers(model, caller, own_receiver))
         return with_functions(artifact, own, found)
 
-    return Built(with_callers(built.artifact, MAIN, dump), built.timing)
+    return Built(with_callers(built.artifact, MAIN, receiver), built.timing)
 
 
 @dataclass(frozen=True)
@@ -255,11 +256,11 @@ class _Builder:
             ),
         )
 
-    def build(self, module: ModuleOp, runner: StageRunner, dump: Path | None, name: str) -> Built:
+    def build(self, module: ModuleOp, runner: StageRunner, receiver: StageReceiver | None, name: str) -> Built:
         """Compiles the program of one entry, without the models of its returned functions."""
         stages, target = runner.stages, self.target
         objects, level = ObjectCache.default() if self.cache else None, max(self.opt_level, LEAST_LLVM_LEVEL)
-        is_streamed = self.stream and dump is None
+        is_streamed = self.stream and receiver is None
         kernels = runner.kernel_stream(module, target, level, objects) if is_streamed else None
         with kernels if kernels is not None else nullcontext():
             runner.run_after_split(module, kernels)
@@ -267,10 +268,10 @@ class _Builder:
             metadata, weights = tables_of(module)
             with runner.clock.step(NATIVE):
                 symbols = kernels.symbols if kernels is not None else {}
-                code = _native(module, target, level, dump, len(stages) + 1, objects, symbols)
+                code = _native(module, target, level, receiver, len(stages) + 1, objects, symbols)
                 code += kernels.finish() if kernels is not None else ()
-        if dump is not None:
-            write_text(dump / "timing.txt", runner.clock.report())
+        if receiver is not None:
+            receiver.finish(runner.clock.report())
         runner.report(len(stages) + 1, "done")
         metadata = replace(
             metadata,
@@ -304,7 +305,7 @@ def _native(
     module: ModuleOp,
     target: Target,
     level: int,
-    dump: Path | None,
+    receiver: StageReceiver | None,
     number: int,
     cache: ObjectCache | None,
     symbols: Mapping[str, str],
@@ -315,11 +316,10 @@ def _native(
     pieces = llvm_texts(module, target, symbols)
     texts = [piece.text for piece in pieces]
     levels = [GLUE_LLVM_LEVEL if piece.is_glue else level for piece in pieces]
-    if dump is not None:
-        write_text(dump / f"{number:02d}_native.ll", "\n".join(texts))
+    if receiver is not None:
         listings = [
             assembly(text, cpu=target.mcpu, features=features, opt_level=level)
             for text, level in zip(texts, levels, strict=True)
         ]
-        write_text(dump / f"{number + 1:02d}_native.s", "\n".join(listings))
+        receiver.receive_native(number, texts, listings)
     return compile_many(texts, cpu=target.mcpu, features=features, opt_level=levels, cache=cache)

@@ -24,6 +24,7 @@ from xrelay.runtime.memory import check_memory_limit
 
 if TYPE_CHECKING:
     from xrelay.api.sources import Shapes, Source
+    from xrelay.api.stage_dump import StageReceiver
     from xrelay.api.stage_runner import Progress
     from xrelay.target.target import Target
 
@@ -105,12 +106,19 @@ def compile(
     artifact = recipe.find() if may_find else None
     timing = None
     if artifact is None:
-        dump = checked_path("dump_stages", dump_stages) if dump_stages is not None else None
-        artifact, timing = recipe.build(dump=dump, progress=progress)
+        receiver = None if dump_stages is None else _stage_dump(dump_stages)
+        artifact, timing = recipe.build(receiver=receiver, progress=progress)
         if _weights_size(artifact) >= LARGE_WEIGHTS:
             trim_heap()
     versions = _versions(artifact, recipe, by_itself=specialize)
     return CompiledModel(artifact, num_threads=threads, memory_limit=limit, timing=timing, versions=versions)
+
+
+def _stage_dump(folder: str | PathLike[str]) -> StageReceiver:
+    """Returns the dump into a folder; a compilation without one does not import it."""
+    from xrelay.api.stage_dump import StageDump
+
+    return StageDump(checked_path("dump_stages", folder))
 
 
 def _weights_size(artifact: Artifact) -> int:

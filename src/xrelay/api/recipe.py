@@ -26,6 +26,7 @@ from xrelay.target.target import Target
 if TYPE_CHECKING:
     from xrelay.api.build_artifact import Built
     from xrelay.api.sources import Source
+    from xrelay.api.stage_dump import StageReceiver
     from xrelay.api.stage_runner import Progress
     from xrelay.passes.infra.entered_contexts import EnteredContext
 
@@ -98,8 +99,8 @@ class Recipe:
             return None
 
     @gc_pause()
-    def build(self, *, dump: Path | None = None, progress: Progress | None = None) -> Built:
-        """Compiles the model, and adds it to the cache unless stages are dumped. Raises the errors of `compile`."""
+    def build(self, *, receiver: StageReceiver | None = None, progress: Progress | None = None) -> Built:
+        """Compiles the model. Adds it to the cache if there is no `receiver`. Raises the errors of `compile`."""
         from xrelay.api.build_artifact import build_artifact
         from xrelay.api.sources import fix_sizes, load_source
 
@@ -113,7 +114,7 @@ class Recipe:
                 module,
                 self.target,
                 opt_level=self.opt_level,
-                dump=dump,
+                receiver=receiver,
                 cache=self.cache,
                 progress=progress,
                 name=self.name,
@@ -121,7 +122,7 @@ class Recipe:
                 exact=self.exact,
                 records=self.records,
             )
-        entry = self._entry() if dump is None else None
+        entry = self._entry() if receiver is None else None
         if entry is not None:
             entry.models.put(entry.key, partial(built.artifact.write, key=entry.key))
         return built

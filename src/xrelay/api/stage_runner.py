@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Sequence
-from pathlib import Path
 from typing import Final
 
-from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 from xdsl.transforms import get_all_passes
 
@@ -17,12 +16,9 @@ from xrelay.api.kernel_stream import FOLDER, KernelRecords, KernelStream
 from xrelay.api.kernel_workers import KernelWorkers, code_identity
 from xrelay.api.model_key import code_stamp
 from xrelay.api.request import shapes_compilation
-from xrelay.api.sources import write_text
+from xrelay.api.stage_dump import StageReceiver
 from xrelay.dialects.relay.structure.constant import ConstantOp
-from xrelay.dialects.relay.structure.weights import Weight, add_by_key, weights_of
-from xrelay.dialects.shared.attribute_names import WEIGHTS_FILE
 from xrelay.dialects.shared.levels import level_of
-from xrelay.errors import InputError
 from xrelay.lowering.kernel_units import KernelUnit, take_units
 from xrelay.lowering.pipelines import OPTIMIZER, PHASES_OF_ALL_ENTRIES, Phase, Stage, all_passes, remaining_stages
 from xrelay.lowering.registry import pass_thunks
@@ -32,7 +28,6 @@ from xrelay.passes.infra.pass_context import PassContext, configured
 from xrelay.passes.infra.pass_instrument import PassInstrument
 from xrelay.passes.infra.pipeline import run_pipeline
 from xrelay.passes.infra.pipeline_text import parse_passes
-from xrelay.passes.infra.printing import print_module
 from xrelay.passes.infra.source import full_context
 from xrelay.passes.infra.verify import walk_ops
 from xrelay.passes.instruments.timing import PassTiming, TimeTree
@@ -41,7 +36,6 @@ from xrelay.passes.loop.entry import call_single_kernel, check_declared_outputs
 from xrelay.runtime.cache import ObjectCache
 from xrelay.runtime.cores import default_num_threads
 from xrelay.runtime.native import CodeOptions
-from xrelay.runtime.safetensors_file import write_safetensors
 from xrelay.target.target import Target
 
 Progress = Callable[[int, int, str], None]
@@ -88,44 +82,17 @@ def _required_passes(stage: Stage, passes: Sequence[ModulePass]) -> frozenset[st
     return frozenset(canonical(current.name) for current in passes if current.name not in added)
 
 
-_SIDE_FILE: Final = "weights.safetensors"
-
-
-class StageDump:
-    """A folder of texts `00_imported.mlir`, `01_typed.mlir` and so on; each can be compiled or run again."""
-
-    def __init__(self, folder: Path):
-        self.folder = folder
-        self._weights: dict[str, Weight] = {}
-
-    def write(self, number: int, name: str, module: ModuleOp) -> None:
-        """Writes the module after a stage, and sets its attribute that names the weight file."""
-        resolved = [weight for weight in weights_of(module) if weight.is_resolved]
-        if resolved:
-            add_by_key(resolved, self._weights)
-            module.attributes[WEIGHTS_FILE] = StringAttr(_SIDE_FILE)
-        write_text(self.folder / f"{number:02d}_{name}.mlir", print_module(module) + "\n")
-
-    def finish(self) -> None:
-        """Writes the weights of all stages, each once."""
-        if not self._weights:
-            return
-        try:
-            arrays = {key: weight.array for key, weight in self._weights.items()}
-            write_safetensors(self.folder / _SIDE_FILE, arrays, {})
-        except OSError as error:
-            raise InputError(f"cannot write the weights: {error.strerror}", location=str(self.folder)) from error
-
-
 class StageRunner:
     """Lowers a module in place to the llvm dialect, from whichever level it is at.
 
     If `XRELAY_DEBUG` is set, the module is verified after every pass.
     """
 
-    def __init__(self, stages: Sequence[Stage], *, dump: Path | None = None, progress: Progress | None = None):
+    def __init__(
+        self, stages: Sequence[Stage], *, receiver: StageReceiver | None = None, progress: Progress | None = None
+    ):
         self.stages = stages
-        self._dump = StageDump(dump) if dump is not None else None
+        self._receiver = receiver
         self._progress = progress
         self._context = full_context()
         self._passes = {**get_all_passes(), **pass_thunks()}
@@ -148,15 +115,15 @@ class StageRunner:
             main_function(module)
             if Phase.LOOP not in remaining:
                 check_declared_outputs(module)
-        if self._dump is not None:
-            self._dump.write(0, "imported", module)
+        if self._receiver is not None:
+            self._receiver.receive(0, "imported", module)
         self._run(module, PHASES_OF_ALL_ENTRIES, None)
 
     def run_after_split(self, module: ModuleOp, kernels: KernelStream | None = None) -> None:
         """Runs the remaining stages that process one entry. With `kernels`, each kernel is compiled on its own."""
         self._run(module, frozenset(Phase) - PHASES_OF_ALL_ENTRIES, kernels)
-        if self._dump is not None:
-            self._dump.finish()
+        if self._receiver is not None:
+            self._receiver.finish_stages()
 
     def kernel_stream(
         self, module: ModuleOp, target: Target, llvm_level: int, objects: ObjectCache | None
@@ -195,8 +162,8 @@ class StageRunner:
                 self._run_stage(module, stage, instruments)
             if stage.phase is Phase.FUSED:
                 check_names(module)
-            if self._dump is not None:
-                self._dump.write(number, stage.name, module)
+            if self._receiver is not None:
+                self._receiver.receive(number, stage.name, module)
 
     def _run_stage(self, module: ModuleOp, stage: Stage, instruments: Sequence[PassInstrument]) -> None:
         parsed = parse_passes(",".join(stage.passes), self._passes)
