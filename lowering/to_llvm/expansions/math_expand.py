@@ -1,4 +1,4 @@
-"""math-expand: expands exp, log, tanh, erf, sin and cos into arithmetic, on scalars and on vectors of any width.
+"""math-expand: expands exp, log, tanh, erf, sin, cos and powers into arithmetic, on scalars and vectors of any width.
 
 A call of the C library takes one number and would undo vectorisation; vector libraries are not available everywhere.
 The expansions below need no table and stay in vector registers; only sin and cos have a branch, to the C library for
@@ -18,7 +18,8 @@ ulp stays below
 so that sigmoid, which is `1 / (1 + exp(-x))` at this level, needs no pattern of its own: its error is 3 ulp if the
 result is normal, and its limits are 0 and 1. NaN gives NaN for all functions, and -0 gives -0 for the odd ones. f16 and
 bf16 are computed as f32 (`arith-expand-half`): their errors are 0.51 ulp. log and erf on f64 stay calls of the C
-library.
+library. A power becomes products if its exponent is the constant 2, 3 or 4, with an error below 2.5 ulp; other powers
+stay calls of the C library.
 
 Unless they have another source, polynomials were fitted by iteratively reweighted least squares (Lawson) to the least
 maximal error.
@@ -41,8 +42,22 @@ from math import factorial, pi
 
 from xdsl.context import Context
 from xdsl.dialects import llvm, math, scf, vector
-from xdsl.dialects.arith import ExtFOp, TruncFOp
-from xdsl.dialects.builtin import Float32Type, IntegerType, ModuleOp, VectorType, f32, f64, i1, i8, i16, i32, i64
+from xdsl.dialects.arith import ConstantOp, ExtFOp, TruncFOp
+from xdsl.dialects.builtin import (
+    DenseIntOrFPElementsAttr,
+    Float32Type,
+    FloatAttr,
+    IntegerType,
+    ModuleOp,
+    VectorType,
+    f32,
+    f64,
+    i1,
+    i8,
+    i16,
+    i32,
+    i64,
+)
 from xdsl.ir import Attribute, Operation
 from xdsl.utils.hints import isa
 
@@ -291,6 +306,30 @@ class ExpandErf(ConversionPattern[math.ErfOp]):
         return None
 
 
+class ExpandPower(ConversionPattern[math.PowFOp]):
+    """`math.powf %x, 3.0` → `%x * %x * %x`, for the exponents 2, 3 and 4."""
+
+    def rewrite(self, op: math.PowFOp, rewriter: ConversionRewriter) -> str | None:
+        """Multiplies the base by itself, or its square by the square."""
+        x, exponent = number(op.lhs, rewriter), _constant_exponent(op)
+        square = x * x
+        power = square if exponent == 2 else square * (x if exponent == 3 else square)
+        rewriter.replace(op, [power.value])
+        return None
+
+
+def _constant_exponent(op: math.PowFOp) -> float | None:
+    """Returns the exponent of a power if it is a constant, the same in all lanes."""
+    constant = op.rhs.owner
+    attribute = constant.value if isinstance(constant, ConstantOp) else None
+    if isinstance(attribute, DenseIntOrFPElementsAttr):
+        attribute = attribute.get_attrs()[0] if attribute.is_splat() else None
+    return attribute.value.data if isinstance(attribute, FloatAttr) else None
+
+
+PRODUCTS = (2.0, 3.0, 4.0)
+"""The exponents of powers that become products."""
+
 Expanded = math.ExpOp | math.LogOp | math.TanhOp | math.ErfOp | math.SinOp | math.CosOp
 _SINGLE_ONLY = math.LogOp | math.ErfOp
 
@@ -376,6 +415,8 @@ def _format(op: Operation) -> _Format:
 
 
 def _is_legal(op: Operation) -> bool:
+    if isinstance(op, math.PowFOp):
+        return element_type(op.result.type) not in (f32, f64) or _constant_exponent(op) not in PRODUCTS
     if not _is_expanded(type(op)):
         return True
     element = element_type(op.results[0].type)
@@ -389,14 +430,16 @@ def _is_expanded(kind: type[Operation]) -> bool:
 
 @dataclass(frozen=True)
 class MathExpandPass(XRelayPass):
-    """Expands exp, tanh, sin and cos on f32 and f64, and log and erf on f32; leaves all other math ops unchanged.
+    """Expands exp, tanh, sin, cos and small constant powers on f32 and f64, and log and erf on f32.
 
-    An expansion is a private function, always inlined, one for each function and type; its uses are calls.
+    All other math ops stay. An expansion is a private function, always inlined, one for each function and type; its
+    uses are calls. A power becomes products in place.
     """
 
     name = "math-expand"
     numerics = reassociates(
-        "exp, log, tanh, erf, sin and cos become polynomials, correct within a few units in the last place"
+        "exp, log, tanh, erf, sin and cos become polynomials, and powers products, correct within a few units in the "
+        "last place"
     )
     per_function = True
 
@@ -405,7 +448,7 @@ class MathExpandPass(XRelayPass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Replaces every such op in the module with a call, then expands the called functions."""
         inlined = InlinedOps(op)
-        apply_conversion(op, (CallExpansion(inlined),), is_legal=_is_legal)
+        apply_conversion(op, (CallExpansion(inlined), ExpandPower()), is_legal=_is_legal)
         exp = ExpandExp(scalef=self.scalef)
         expansions: tuple[AnyPattern, ...] = (exp, ExpandLog(), ExpandTanh(), ExpandErf(), ExpandSine())
         for function in inlined.made:

@@ -93,6 +93,15 @@ def test_error_over_the_whole_range(name: str):
     assert error.max() <= bound
 
 
+@pytest.mark.parametrize("exponent", [2, 3, 4])
+def test_error_of_small_powers(exponent: int):
+    x = all_floats()
+    with np.errstate(all="ignore"):
+        exact = x.astype(np.float64) ** exponent
+    body = f"%e = arith.constant dense<{exponent}.0> : T\n%r = math.powf %v, %e : T"
+    assert ulps(run(body, x), exact).max() <= 2.5
+
+
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_scalars_give_what_vectors_give(name: str):
     x = all_floats()[::997][: 64 * 60].copy()

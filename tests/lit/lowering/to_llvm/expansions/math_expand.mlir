@@ -97,3 +97,25 @@ func.func @scaled(%x: vector<8xf64>, %y: vector<8xf32>) -> (vector<8xf64>, vecto
   %1 = math.exp %y : vector<8xf32>
   func.return %0, %1 : vector<8xf64>, vector<8xf32>
 }
+
+// -----
+
+// Powers with a small constant exponent become products.
+// CHECK-LABEL: func.func @powers
+// CHECK-DAG:   [[SQUARE:%.*]] = arith.mulf %x, %x fastmath<contract> : vector<16xf32>
+// CHECK-DAG:   [[CUBE:%.*]] = arith.mulf [[SQUARE]], %x fastmath<contract> : vector<16xf32>
+// CHECK-DAG:   [[TWO:%.*]] = arith.mulf %y, %y fastmath<contract> : f64
+// CHECK-DAG:   [[FOUR:%.*]] = arith.mulf [[TWO]], [[TWO]] fastmath<contract> : f64
+// CHECK:       [[HALF:%.*]] = math.powf [[FOUR]], {{.*}} : f64
+// CHECK-NEXT:  [[ANY:%.*]] = math.powf [[HALF]], %y : f64
+// CHECK:       func.return [[CUBE]], [[ANY]]
+func.func @powers(%x: vector<16xf32>, %y: f64) -> (vector<16xf32>, f64) {
+  %three = arith.constant dense<3.0> : vector<16xf32>
+  %four = arith.constant 4.0 : f64
+  %half = arith.constant 0.7 : f64
+  %0 = math.powf %x, %three : vector<16xf32>
+  %1 = math.powf %y, %four : f64
+  %2 = math.powf %1, %half : f64
+  %3 = math.powf %2, %y : f64
+  func.return %0, %3 : vector<16xf32>, f64
+}
