@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from xrelay import ir as ir
     from xrelay import nd as nd
     from xrelay import onnx_backend as onnx_backend
+    from xrelay import onnxruntime as onnxruntime
     from xrelay import relay as relay
     from xrelay import target as target
     from xrelay import te as te
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from xrelay.api.tuner import tune as tune
     from xrelay.frontend.onnx.importer import import_onnx as import_onnx
     from xrelay.nd import cpu as cpu
+    from xrelay.onnxruntime.session import InferenceSession as InferenceSession
     from xrelay.relay.build_module import build as build
     from xrelay.relay.library import Library as Library
     from xrelay.relay.library import load_module as load_module
@@ -57,6 +59,7 @@ _PUBLIC: dict[str, str] = {
     "CompiledModel": "xrelay.api.model",
     "GraphModule": "xrelay.api.graph_module",
     "IRModule": "xrelay.relay.module",
+    "InferenceSession": "xrelay.onnxruntime.session",
     "Library": "xrelay.relay.library",
     "PassContext": "xrelay.transform",
     "Target": "xrelay.target.target",
@@ -74,6 +77,7 @@ _PUBLIC: dict[str, str] = {
     "lower": "xrelay.te.lower",
     "nd": "xrelay",
     "onnx_backend": "xrelay",
+    "onnxruntime": "xrelay",
     "parse": "xrelay.api.programs",
     "quantize": "xrelay.relay.quantize.model",
     "register_func": "xrelay.relay.registered_functions",
@@ -93,6 +97,7 @@ __all__ = [
     "CompiledModel",
     "GraphModule",
     "IRModule",
+    "InferenceSession",
     "Library",
     "PassContext",
     "Target",
@@ -111,6 +116,7 @@ __all__ = [
     "lower",
     "nd",
     "onnx_backend",
+    "onnxruntime",
     "parse",
     "quantize",
     "register_func",

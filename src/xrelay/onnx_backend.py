@@ -20,16 +20,15 @@ import onnx
 from numpy.typing import DTypeLike
 from onnx.backend.base import Backend, BackendRep, namedtupledict
 from onnx.backend.test.runner import BackendIsNotSupposedToImplementIt
-from onnx.checker import ValidationError
-from onnx.shape_inference import InferenceError
 
 from xrelay.api.compile import compile
+from xrelay.api.declared_outputs import declared_values
 from xrelay.api.model import CompiledModel
 from xrelay.errors import InputError, ModelImportError, XRelayError, did_you_mean
 from xrelay.frontend.onnx.importer import import_onnx
 from xrelay.frontend.onnx.signature import graph_inputs
+from xrelay.frontend.onnx.validity import is_valid
 from xrelay.runtime.inputs import is_mapping
-from xrelay.runtime.lists import Listed
 
 DEVICES: Final = ("CPU", "CPU:0")
 
@@ -49,7 +48,7 @@ class XRelayBackendRep(BackendRep):
         """Wraps `model`, compiled from `graph`."""
         self.model = model
         self._inputs = [value.name for value in graph_inputs(graph)]
-        self._outputs = graph.output
+        self._are_sequences = [_is_sequence(output.type) for output in graph.output]
         self._tuple = namedtupledict("Outputs", [output.name for output in graph.output])
 
     def run(self, inputs: Any, **kwargs: Any) -> tuple[Any, ...]:
@@ -60,7 +59,8 @@ class XRelayBackendRep(BackendRep):
         given = inputs if is_mapping(inputs) else self._by_name(_in_order(inputs))
         left_out = set(self._inputs) - set(self.model.input_names)
         feeds = {name: value for name, value in given.items() if name not in left_out}
-        return self._tuple(*_declared_values(self._outputs, self.model, self.model.run(feeds, **kwargs)))
+        values = self.model.run(feeds, **kwargs)
+        return self._tuple(*declared_values(self._are_sequences, self.model.outputs, values))
 
     def _by_name(self, inputs: Sequence[object]) -> dict[str, object]:
         """Returns positional inputs by name. Raises `InputError` if their number is wrong."""
@@ -97,7 +97,7 @@ class XRelayBackend(Backend):
         except InputError:
             raise
         except XRelayError as error:
-            if not _is_valid(model):
+            if not is_valid(model):
                 raise
             raise RefusedModelError(error.message, location=error.location, help=error.help) from error
         return XRelayBackendRep(compiled, model.graph)
@@ -153,37 +153,6 @@ def _options(given: Mapping[str, Any]) -> dict[str, Any]:
             hint = did_you_mean(name, _COMPILE_OPTIONS, f"the options are {', '.join(_COMPILE_OPTIONS)}")
             raise InputError(f"unknown option {name!r}", help=hint)
     return {name: value for name, value in given.items() if name in _COMPILE_OPTIONS}
-
-
-def _is_valid(model: onnx.ModelProto) -> bool:
-    """Whether onnx's own checker accepts a model."""
-    try:
-        cast(Any, onnx.checker).check_model(model, full_check=True)
-    except (ValidationError, InferenceError, ValueError, RuntimeError):
-        return False
-    return True
-
-
-def _declared_values(
-    outputs: Sequence[onnx.ValueInfoProto], model: CompiledModel, values: Sequence[Listed]
-) -> list[Listed]:
-    """Returns the values of the declared outputs, in order.
-
-    A compiled model returns the elements of a sequence of static length as separate outputs under the sequence's name,
-    which are collected into a list here.
-    """
-    found: list[Listed] = []
-    rest = list(zip(model.outputs, values, strict=True))[::-1]
-    for output in outputs:
-        spec, value = rest.pop()
-        if spec.containers or not _is_sequence(output.type):
-            found.append(value)
-            continue
-        held = [value]
-        while rest and rest[-1][0].name == output.name:
-            held.append(rest.pop()[1])
-        found.append(held)
-    return found
 
 
 def _is_sequence(type: onnx.TypeProto) -> bool:

@@ -37,8 +37,9 @@ def test_every_source_file_is_in_and_nothing_twice(names: list[str]) -> None:
         for path in (ROOT / folder).rglob("*"):
             if path.is_file() and "__pycache__" not in path.parts:
                 assert f"xrelay/{path.relative_to(ROOT)}" in names
-    for path in (ROOT / "src" / "xrelay" / "api").glob("*.py"):
-        assert f"xrelay/api/{path.name}" in names
+    for folder in ("api", "extend", "onnxruntime"):
+        for path in (ROOT / "src" / "xrelay" / folder).rglob("*.py"):
+            assert f"xrelay/{path.relative_to(ROOT / 'src' / 'xrelay')}" in names
     for path in (ROOT / "src" / "xrelay").glob("*.py"):
         assert f"xrelay/{path.name}" in names, "add it to only-include in pyproject.toml"
 

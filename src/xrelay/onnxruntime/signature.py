@@ -1,0 +1,159 @@
+"""The inputs, outputs and metadata that a model declares."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import numpy as np
+import onnx
+
+from xrelay.runtime.metadata import OPEN, TensorSpec
+
+NO_VERSION: Final = (1 << 63) - 1
+"""The version of a model that declares none."""
+_ELEMENT_TYPES: Final = {number: name.lower() for name, number in onnx.TensorProto.DataType.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class NodeArg:
+    """An input or output: its name, its type such as `tensor(float)`, and its shape.
+
+    A dynamic extent is its name, or `None` if it has none. The shape of a list is empty.
+    """
+
+    name: str
+    type: str
+    shape: list[int | str | None]
+
+
+@dataclass(frozen=True, slots=True)
+class ModelMetadata:
+    """The description of a model by its producer."""
+
+    producer_name: str = ""
+    graph_name: str = ""
+    domain: str = ""
+    description: str = ""
+    graph_description: str = ""
+    version: int = NO_VERSION
+    custom_metadata_map: dict[str, str] = field(default_factory=dict[str, str])
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """The declarations of a model. An overridable initializer is a weight that is also listed as an input."""
+
+    inputs: list[NodeArg]
+    outputs: list[NodeArg]
+    overridable_initializers: list[NodeArg]
+    metadata: ModelMetadata
+
+    def with_known_outputs(self, specs: Sequence[TensorSpec]) -> Signature:
+        """Returns the signature with the types and shapes of `specs` for outputs that do not declare both."""
+        known = {spec.name: node_arg_of(spec) for spec in specs}
+        outputs = [each if each.type else known[each.name] for each in self.outputs]
+        return Signature(self.inputs, outputs, self.overridable_initializers, self.metadata)
+
+
+@dataclass(frozen=True, slots=True)
+class FixedSizes:
+    """Sizes of dynamic dimensions by name and by denotation."""
+
+    by_name: Mapping[str, int]
+    by_denotation: Mapping[str, int]
+
+    def extent(self, dim: onnx.TensorShapeProto.Dimension) -> int | str | None:
+        """Returns the extent of a declared dimension."""
+        if dim.HasField("dim_value"):
+            return int(dim.dim_value) if dim.dim_value >= 0 else None
+        size = self.by_name.get(dim.dim_param, self.by_denotation.get(dim.denotation))
+        return size if size is not None else dim.dim_param if dim.dim_param else None
+
+    def shapes(self, graph: onnx.GraphProto) -> dict[str, tuple[int, ...]]:
+        """Returns these sizes as `shapes=` of `xrelay.compile`.
+
+        An input without further dynamic extents has its shape; other dimensions have their minimum, maximum and typical
+        size, which are equal.
+        """
+        found: dict[str, tuple[int, ...]] = {}
+        for value in graph.input:
+            dims = value.type.tensor_type.shape.dim
+            extents = [self.extent(dim) for dim in dims]
+            fixed = [(dim, size) for dim, size in zip(dims, extents, strict=True) if not dim.HasField("dim_value")]
+            if all(isinstance(size, int) for _, size in fixed):
+                found |= {value.name: tuple(size for size in extents if isinstance(size, int))} if fixed else {}
+            else:
+                found |= {dim.dim_param: (size,) * 3 for dim, size in fixed if isinstance(size, int)}
+        return found
+
+
+def signature_of(model: onnx.ModelProto, sizes: FixedSizes) -> Signature:
+    """Returns the signature of an ONNX model, whose extents are replaced by `sizes`."""
+    graph = model.graph
+    weights = {tensor.name for tensor in graph.initializer}
+    weights |= {tensor.values.name for tensor in graph.sparse_initializer}
+    inputs = [_node_arg(value, sizes) for value in graph.input]
+    return Signature(
+        [each for each in inputs if each.name not in weights],
+        [_node_arg(value, sizes) if _has_shape(value) else NodeArg(value.name, "", []) for value in graph.output],
+        [each for each in inputs if each.name in weights],
+        ModelMetadata(
+            model.producer_name,
+            graph.name,
+            model.domain,
+            model.doc_string,
+            graph.doc_string,
+            model.model_version if model.HasField("model_version") else NO_VERSION,
+            {entry.key: entry.value for entry in model.metadata_props},
+        ),
+    )
+
+
+def compiled_signature(name: str, inputs: Sequence[TensorSpec], outputs: Sequence[TensorSpec]) -> Signature:
+    """Returns the signature of a compiled model."""
+    return Signature(
+        [node_arg_of(spec) for spec in inputs],
+        [node_arg_of(spec) for spec in outputs],
+        [],
+        ModelMetadata(graph_name=name),
+    )
+
+
+def node_arg_of(spec: TensorSpec) -> NodeArg:
+    """Returns the declaration of an input or output of a compiled model."""
+    names = ["seq" if container == "sequence" else container for container in spec.containers]
+    shape = [] if "seq" in names else [None if extent == OPEN else extent for extent in spec.shape]
+    return NodeArg(spec.name, _nested(names, tensor_type(spec.numpy_dtype)), shape)
+
+
+def tensor_type(dtype: np.dtype[Any]) -> str:
+    """Returns the type of tensors of a dtype, such as `tensor(float)` of `float32`."""
+    return _tensor(onnx.helper.np_dtype_to_tensor_dtype(dtype))
+
+
+def _node_arg(value: onnx.ValueInfoProto, sizes: FixedSizes) -> NodeArg:
+    type, names = value.type, list[str]()
+    while type.HasField("sequence_type") or type.HasField("optional_type"):
+        is_sequence = type.HasField("sequence_type")
+        names.append("seq" if is_sequence else "optional")
+        type = type.sequence_type.elem_type if is_sequence else type.optional_type.elem_type
+    if not type.HasField("tensor_type"):
+        return NodeArg(value.name, _nested(names, type.WhichOneof("value") or ""), [])
+    shape = [] if "seq" in names else [sizes.extent(dim) for dim in type.tensor_type.shape.dim]
+    return NodeArg(value.name, _nested(names, _tensor(type.tensor_type.elem_type)), shape)
+
+
+def _has_shape(value: onnx.ValueInfoProto) -> bool:
+    """Whether a value has a declared type, and if it is a tensor, a declared shape."""
+    kind = value.type.WhichOneof("value")
+    return kind is not None and (kind != "tensor_type" or value.type.tensor_type.HasField("shape"))
+
+
+def _nested(names: Sequence[str], inner: str) -> str:
+    return "".join(f"{name}(" for name in names) + inner + ")" * len(names)
+
+
+def _tensor(element_type: int) -> str:
+    return f"tensor({_ELEMENT_TYPES.get(element_type, element_type)})"
