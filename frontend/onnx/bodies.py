@@ -8,15 +8,18 @@ from typing import cast
 
 from xdsl.dialects.builtin import TensorType, TupleType
 from xdsl.ir import Attribute, Block, Region, SSAValue, TypeAttribute
+from xdsl.rewriter import Rewriter
 
 from xrelay.dialects.relay.structure.containers import OptionalConstructOp, SequenceEmptyOp
 from xrelay.dialects.relay.structure.loop import COUNT, LoopOp, most_iterations
 from xrelay.dialects.relay.structure.yields import YieldOp
 from xrelay.dialects.shared.types import (
+    IncompleteType,
     OptionalType,
     SequenceType,
     common_type,
     element_type_of,
+    is_static,
     joined_types,
     shape_of,
     tensor_type,
@@ -69,11 +72,16 @@ def emit_loop(
     condition: SSAValue | None,
     initial: Sequence[SSAValue],
     make_body: MakeBody,
+    *,
+    keeps_extents: bool = False,
 ) -> list[SSAValue]:
     """Returns the final carried values, then the stacked results, of a `relay.loop` at `node`.
 
     If an iteration changes an extent of a carried value, the body's argument has `?` there. The body is rebuilt until
     its results have the types of its arguments; each round makes one more extent `?`, so this terminates.
+
+    With `keeps_extents`, no iteration changes an extent, even if the types at import have `?`: type inference gives the
+    arguments the types of the initial values.
     """
     initial = _with_ranks(node, initial, make_body)
     types = [value.type for value in initial]
@@ -92,12 +100,20 @@ def emit_loop(
         raise node.error("the condition is always true and there is no trip count: the loop is infinite")
     fields = [*([] if continues is None else [continues]), *made.carried, *made.stacked]
     inner.graph.insert(YieldOp(inner.make_tuple(fields)), node.name)
+    if keeps_extents:
+        _leave_types_to_inference(block.args[1:])
     leading = _leading(node, trip_count, continues)
     stacks = [_stack(node, value, leading) for value in made.stacked]
     result = TupleType(tuple(cast(TypeAttribute, type) for type in (*types, *stacks)))
     loop = LoopOp(trip_count, None if continues is None else condition, initial, result, Region(block))
     node.graph.insert(loop, node.name)
     return [node.tuple_field(loop.result, index) for index in range(len(types) + len(stacks))]
+
+
+def _leave_types_to_inference(arguments: Sequence[SSAValue]) -> None:
+    for argument in arguments:
+        if not is_static(argument.type):
+            Rewriter.replace_value_with_new_type(argument, IncompleteType())
 
 
 def _iteration(node: NodeView, block: Block) -> NodeView:

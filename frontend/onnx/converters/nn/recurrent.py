@@ -152,7 +152,7 @@ def _direction(
         held = [inner.emit("where", runs, *pair) for pair in zip(states, carried, strict=True)]
         return Iteration(None, held, [inner.emit("where", runs, states[0], inner.scalar(0.0, states[0]))])
 
-    *states, stack = emit_loop(node, extent_value(node, x, 0), None, initial, make_body)
+    *states, stack = emit_loop(node, extent_value(node, x, 0), None, initial, make_body, keeps_extents=True)
     return _reversed(node, stack, lengths) if is_reversed else stack, states
 
 
@@ -187,12 +187,19 @@ def _gates(
 
 
 def _initial(node: NodeView, x: SSAValue, index: int, number: int, hidden: int) -> SSAValue:
-    """An initial state of a direction: an input, or zeros for every batch entry."""
-    if node.optional_input(index) is not None:
-        batch_first = bool(node.attribute_int("layout", 0))
-        return node.emit("take", _wide(node, index), _number(node, number), axis=1 if batch_first else 0)
+    """An initial state of a direction: an input, or zeros for every batch entry.
+
+    The state has the batch of `x`, so that all iterations have states of the same extents.
+    """
     zero, numbers = np.zeros((), numpy_dtype(element_type_of(x.type))), Numbers(node)
-    return numbers.filled(zero, [numbers.extent(x, 1), hidden], "initial")
+    extents = [numbers.extent(x, 1), hidden]
+    if node.optional_input(index) is None:
+        return numbers.filled(zero, extents, "initial")
+    batch_first = bool(node.attribute_int("layout", 0))
+    state = node.emit("take", _wide(node, index), _number(node, number), axis=1 if batch_first else 0)
+    if [*shape_of(state.type)] == extents:
+        return state
+    return node.emit("broadcast_to_like", state, numbers.filled(zero, extents, "batch"))
 
 
 def of_direction(node: NodeView, index: int, number: int) -> SSAValue:

@@ -10,11 +10,15 @@ import onnxruntime
 import pytest
 from onnx import TensorProto, helper
 from support.onnx_models import model, value
+from xdsl.dialects.func import FuncOp
 
 from xrelay.api.compile import compile
-from xrelay.errors import ModelImportError
+from xrelay.dialects.relay.structure.loop import LoopOp
+from xrelay.dialects.shared.types import shape_of
+from xrelay.errors import ExecutionError, ModelImportError
 from xrelay.frontend.onnx import import_onnx
 from xrelay.interpreters.relay import run_relay
+from xrelay.transform import create_pass
 
 GATES = {"RNN": 1, "GRU": 3, "LSTM": 4}
 TIMES, BATCH, SIZE, HIDDEN = 5, 3, 4, 2
@@ -82,6 +86,24 @@ def test_directions_and_inputs(op: str, direction: str, given: tuple[str, ...]) 
 def test_open_sizes(op: str) -> None:
     data = arrays(op, 2, ("bias",))
     agree(built(op, data, named=True, direction="bidirectional"), data)
+
+
+@pytest.mark.parametrize("op", GATES)
+def test_states_of_open_batch(op: str) -> None:
+    """The states have the batch of X in all iterations; a run refuses initial states of another batch."""
+    states = ("initial_h", "initial_c") if op == "LSTM" else ("initial_h",)
+    data = arrays(op, 1, states)
+    proto = built(op, data)
+    for each in proto.graph.input:
+        if each.name in ("x", *states):
+            each.type.tensor_type.shape.dim[1].ClearField("dim_value")
+    agree(proto, data)
+    module = create_pass("relay-infer-type")(import_onnx(proto))
+    (loop,) = (each for each in module.walk() if isinstance(each, LoopOp))
+    x, *_ = next(each for each in module.walk() if isinstance(each, FuncOp)).args
+    assert {shape_of(each.type) for each in loop.carried} == {(shape_of(x.type)[1], HIDDEN)}
+    with pytest.raises(ExecutionError, match="broadcast_to_like C1"):
+        compile(proto, cache=False, threads=1).run([*[*data.values()][:-1], np.zeros((1, 2, HIDDEN), np.float32)])
 
 
 @pytest.mark.grid(5)
