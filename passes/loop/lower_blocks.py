@@ -3,7 +3,7 @@
 Blocks have the information that schedules need, and are removed once the schedule is applied. The init of each
 reduction moves to a nest of its own before the reduction's loops (`decompose_init`), loops are cut or moved so that
 partial tiles have constant extents (`tails`), and each block is replaced by its body, with its variables replaced by
-their bindings.
+their bindings. Local buffers of partial tiles get narrower rows (`narrow_rows`).
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from xrelay.dialects.shared.op_lists import block_of, ops_of
 from xrelay.dialects.upstream.arith_extras import CmpiOp
 from xrelay.passes.infra.xrelay_pass import REORDERS_SUMS, XRelayPass
 from xrelay.passes.loop.decompose_init import decompose_init
+from xrelay.passes.loop.narrow_rows import narrow_rows
 from xrelay.passes.loop.nest_edits import Names, compute, erase_empty_loops, substitute_index
 from xrelay.passes.loop.nest_queries import blocks_inside, domain_conditions, index_range, is_within, range_of
 from xrelay.passes.loop.tails import handle_tails
@@ -72,6 +73,7 @@ def lower_blocks(function: func.FuncOp) -> None:
     for block in blocks_inside(function):
         _erase_block(block)
     _erase_empty_nests(function)
+    narrow_rows(function)
     _hoist_indices(function)
 
 

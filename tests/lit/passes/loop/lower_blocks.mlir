@@ -188,3 +188,36 @@ func.func @parallel_peel(%X: memref<40xf32>, %Y: memref<40xf32>) {
   }
   func.return
 }
+
+// -----
+
+// The local buffer of a partial tile of five lanes has rows of five elements; that of a full tile stays.
+// CHECK-LABEL: func.func @narrow
+// CHECK: %A = memref.alloc() : memref<8x16xf32, "local">
+// CHECK: loop.store {{.*}}, %A[%k, %v] : memref<8x16xf32, "local">
+// CHECK: [[TAIL:%.*]] = memref.alloc() : memref<8x5xf32, "local">
+// CHECK: loop.for "v_tail" [[V:%.*]] to 5 vectorized {
+// CHECK-NEXT: %{{.*}} = loop.load %X[{{.*}}, [[V]] + 32] : memref<8x37xf32>
+// CHECK-NEXT: loop.store %{{.*}}, [[TAIL]][{{.*}}, [[V]]] : memref<8x5xf32, "local">
+func.func @narrow(%X: memref<8x37xf32>, %Y: memref<8x37xf32>) {
+  loop.for "o" %o to 3 {
+    %A = memref.alloc() : memref<8x16xf32, "local">
+    loop.for "k" %k to 8 {
+      loop.for "v" %v to 16 vectorized {
+        loop.block "copy" (%vk : spatial 8 = %k, %vv : spatial 37 = %o * 16 + %v) reads(%X) writes(%A) {
+          %x = loop.load %X[%vk, %vv] : memref<8x37xf32>
+          loop.store %x, %A[%vk, %vv - %o * 16] : memref<8x16xf32, "local">
+        }
+      }
+    }
+    loop.for "l" %l to 8 {
+      loop.for "w" %w to 16 vectorized {
+        loop.block "out" (%vl : spatial 8 = %l, %vw : spatial 37 = %o * 16 + %w) reads(%A) writes(%Y) {
+          %a = loop.load %A[%vl, %vw - %o * 16] : memref<8x16xf32, "local">
+          loop.store %a, %Y[%vl, %vw] : memref<8x37xf32>
+        }
+      }
+    }
+  }
+  func.return
+}
