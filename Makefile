@@ -58,8 +58,9 @@ stubs: $(VENV)/.installed-test ## Write the types of Relay's operators anew from
 reference: $(VENV)/.installed-test ## Write docs/reference anew from the ops and converters that are registered
 	@$(BIN)/python -m xrelay.tools.reference
 
-bench: $(VENV)/.installed-test ## Kernels against hand-written ones, ops and ResNet-50 against other engines, and the cost of passes
+bench: $(VENV)/.installed-test ## Kernels against hand-written ones, the thread pool, ops and ResNet-50 against other engines, and the cost of passes
 	@$(BIN)/python benchmarks/bench_kernels.py
+	@$(BIN)/python benchmarks/bench_threads.py
 	@$(BIN)/python benchmarks/bench_ops.py
 	@$(BIN)/python benchmarks/bench_ops.py --quantised
 	@$(BIN)/python -m xrelay.tools.demo --output build/bench

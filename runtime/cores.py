@@ -17,14 +17,19 @@ _CPU_MAX: Final = Path("/sys/fs/cgroup/cpu.max")
 
 
 def default_num_threads() -> int:
-    """Returns the default number of threads: `XRELAY_NUM_THREADS`, else the cores that this process may run on.
+    """Returns the default number of threads: `XRELAY_NUM_THREADS`, else `available_cores()`."""
+    given = environment.num_threads()
+    if given is not None:
+        return check_num_threads(given, environment.NUM_THREADS)
+    return available_cores()
+
+
+def available_cores() -> int:
+    """Returns the number of cores that this process may use, at most `MAX_THREADS`.
 
     Hardware threads of one core count once, since a second thread does not speed up code that uses all execution units.
     A CPU quota of the container limits the number.
     """
-    given = environment.num_threads()
-    if given is not None:
-        return check_num_threads(given, environment.NUM_THREADS)
     return min(_physical_cores(), _quota(), MAX_THREADS)
 
 

@@ -3,8 +3,16 @@
 ;   i32 xrelay_parallel_for(ptr ctx, ptr body, ptr env, i64 n)
 ;       runs body(ctx, env, begin, end) over a partition of [0, n) and returns 0 or the first non-zero status.
 ;
-; One job runs at a time, owned by whoever sets @busy. Everybody else (a nested call, another thread of the program)
-; runs its range inline, which needs no thread-local state and cannot dead-lock.
+; One job runs at a time, owned by the caller that sets @busy. Other callers (a nested call, another thread of the
+; program) run their range inline, which needs no thread-local state and cannot dead-lock.
+;
+; More threads than cores would wait for each other. An inline caller therefore limits the next jobs to the cores that
+; are left (@crowd, @limit). A worker that runs on the owner's core, because the system had no other core for it, halves
+; the number of threads of the next jobs, and neither of the two spins (@together).
+;
+; A job is divided into as many equal shares as it has threads, and each share into 32 chunks. A thread has the same
+; share in every job, so it finds data where the previous job left it. It takes half of the chunks that are left, at
+; least one, first of its own share, then of others.
 ;
 ; @state is the whole protocol in one word:
 ;   bits 63..32 job number | bit 31 open | bits 30..16 how many workers may enter | bits 15..0 workers inside
@@ -16,12 +24,20 @@
 ; Sleeping follows the usual two-flag scheme: the sleeper announces itself (@sleepers, @waiting) and looks again, the
 ; waker publishes and then looks for announcements, all sequentially consistent; so one of them sees the other.
 
-%job = type { ptr, ptr, ptr, i64, i64, i32 }           ; body, ctx, env, n, chunk, status
+%job = type { ptr, ptr, ptr, i64, i64, i64, i32 }      ; body, ctx, env, n, chunks, team, status
 
 @state = internal global i64 0, align 128
-@next = internal global i64 0, align 128                ; first index nobody has taken
+; Bits 63..32: the job number to which the count belongs; bits 31..0: the chunks of the share that are taken.
+@shares = internal global [256 x [16 x i64]] zeroinitializer, align 128
 @job = internal global %job zeroinitializer, align 128
 @busy = internal global i32 0, align 128
+@crowd = internal global i32 0, align 128               ; the number of next jobs that @limit applies to
+@limit = internal global i32 1, align 4                 ; the maximum number of threads of these jobs
+@inline = internal global i32 0, align 128              ; callers that run inline because another owns the job
+@together = internal global i32 0, align 128            ; 1: the worker that entered last runs on the owner's core
+@cores = internal global i32 1, align 4                 ; the cores that this process may use
+@core = internal global i32 -1, align 128               ; the core of the owner when it published the job
+@getcpu = internal global ptr null, align 8             ; the system's sched_getcpu, or null
 @sleepers = internal global i32 0, align 128            ; workers in cond_wait on @wake
 @waiting = internal global i32 0, align 128             ; 1: the owner is in cond_wait on @done
 @workers = internal global i32 0, align 4               ; threads created, changed by the owner alone
@@ -50,6 +66,7 @@ declare i32 @pthread_cond_signal(ptr)
 declare i32 @pthread_cond_broadcast(ptr)
 declare i32 @sched_yield()
 declare i32 @llvm.smin.i32(i32, i32)
+declare i32 @llvm.smax.i32(i32, i32)
 declare i64 @llvm.smin.i64(i64, i64)
 declare i64 @llvm.umax.i64(i64, i64)
 
@@ -67,19 +84,26 @@ exit:
   ret void
 }
 
-; Makes the pool new: at the start, and in the child of a fork, which inherits the words but none of the threads.
-define void @xrelay_pool_reset(i32 %setmask, i64 %spins) {
+; Makes the pool new: at the start, and in the child of a fork, which inherits the words but none of the threads. The
+; job number stays, since @shares contains earlier numbers.
+define void @xrelay_pool_reset(i32 %setmask, i64 %spins, ptr %getcpu, i32 %cores) {
+  store ptr %getcpu, ptr @getcpu
+  store i32 %cores, ptr @cores
   store i32 %setmask, ptr @setmask
   store i64 %spins, ptr @spins
-  store i64 0, ptr @next
   store i32 0, ptr @sleepers
   store i32 0, ptr @waiting
   store i32 0, ptr @workers
   store i32 0, ptr @stopping
+  store i32 0, ptr @crowd
+  store i32 0, ptr @inline
+  store i32 0, ptr @together
   %m = call i32 @pthread_mutex_init(ptr @mutex, ptr null)
   %w = call i32 @pthread_cond_init(ptr @wake, ptr null)
   %d = call i32 @pthread_cond_init(ptr @done, ptr null)
-  store atomic i64 0, ptr @state seq_cst, align 8
+  %word = load i64, ptr @state
+  %number = and i64 %word, -4294967296
+  store atomic i64 %number, ptr @state seq_cst, align 8
   store atomic i32 0, ptr @busy seq_cst, align 4
   ret void
 }
@@ -146,22 +170,38 @@ entry:
 acquire:
   %pair = cmpxchg ptr @busy, i32 0, i32 1 acquire monotonic
   %mine = extractvalue { i32, i1 } %pair, 1
-  br i1 %mine, label %staff, label %inline
+  br i1 %mine, label %staff, label %refused
 staff:
   %threads.64 = zext i32 %threads to i64
   %useful = call i64 @llvm.smin.i64(i64 %threads.64, i64 %n)
   %useful.32 = trunc i64 %useful to i32
-  %wanted = sub i32 %useful.32, 1
+  %allowed = call i32 @limited(i32 %useful.32)
+  %wanted = sub i32 %allowed, 1
   %cap = call i32 @staff(i32 %wanted)
   %alone = icmp eq i32 %cap, 0
-  br i1 %alone, label %release.inline, label %parallel
+  br i1 %alone, label %owner.inline, label %parallel
 parallel:
   %status = call i32 @run_job(ptr %ctx, ptr %body, ptr %env, i64 %n, i32 %cap)
   store atomic i32 0, ptr @busy release, align 4
   br label %exit
-release.inline:
+owner.inline:
+  store atomic ptr %ctx, ptr getelementptr inbounds (%job, ptr @job, i32 0, i32 1) monotonic, align 8
+  %result.owner = call i32 %body(ptr %ctx, ptr %env, i64 0, i64 %n)
   store atomic i32 0, ptr @busy release, align 4
-  br label %inline
+  br label %exit
+refused:
+  %running = load atomic ptr, ptr getelementptr inbounds (%job, ptr @job, i32 0, i32 1) monotonic, align 8
+  %nested = icmp eq ptr %running, %ctx
+  br i1 %nested, label %inline, label %compete
+compete:
+  %others = atomicrmw add ptr @inline, i32 1 monotonic
+  %inline.now = add i32 %others, 1
+  %cores = load i32, ptr @cores
+  %rest = sub i32 %cores, %inline.now
+  call void @set_crowd(i32 %rest)
+  %result.inline = call i32 %body(ptr %ctx, ptr %env, i64 0, i64 %n)
+  %back = atomicrmw sub ptr @inline, i32 1 monotonic
+  br label %exit
 inline:
   %empty = icmp sle i64 %n, 0
   br i1 %empty, label %ok, label %call
@@ -171,12 +211,85 @@ call:
 ok:
   ret i32 0
 exit:
-  %code = phi i32 [ %status, %parallel ], [ %result, %call ]
+  %code = phi i32 [ %status, %parallel ], [ %result.owner, %owner.inline ], [ %result.inline, %compete ], [ %result, %call ]
   %fine = icmp eq i32 %code, 0
   br i1 %fine, label %ok, label %fail
 fail:
   %first = cmpxchg ptr %ctx, i32 0, i32 %code seq_cst monotonic
   ret i32 %code
+}
+
+; Limits the next jobs to `limit` threads, at least one.
+define internal void @set_crowd(i32 %limit) {
+  %least = call i32 @llvm.smax.i32(i32 %limit, i32 1)
+  store atomic i32 %least, ptr @limit monotonic, align 4
+  store atomic i32 16, ptr @crowd monotonic, align 4
+  ret void
+}
+
+; The number of threads that a job may use (the owner only): `threads`, or fewer while @crowd lasts.
+define internal i32 @limited(i32 %threads) {
+entry:
+  %crowd = load atomic i32, ptr @crowd monotonic, align 4
+  %crowded = icmp sgt i32 %crowd, 0
+  br i1 %crowded, label %fewer, label %all
+fewer:
+  %crowd.next = sub i32 %crowd, 1
+  store atomic i32 %crowd.next, ptr @crowd monotonic, align 4
+  %limit = load atomic i32, ptr @limit monotonic, align 4
+  %least = call i32 @llvm.smin.i32(i32 %threads, i32 %limit)
+  ret i32 %least
+all:
+  ret i32 %threads
+}
+
+; The number of the core that runs this thread; -1 if the system does not report it.
+define internal i32 @current_core() {
+entry:
+  %getcpu = load ptr, ptr @getcpu
+  %none = icmp eq ptr %getcpu, null
+  br i1 %none, label %unknown, label %call
+call:
+  %core = call i32 %getcpu()
+  ret i32 %core
+unknown:
+  ret i32 -1
+}
+
+; The number of pauses before a thread sleeps: none if owner and worker run on one core.
+define internal i64 @patience() {
+  %spins = load i64, ptr @spins
+  %shared = load atomic i32, ptr @together monotonic, align 4
+  %apart = icmp eq i32 %shared, 0
+  %pauses = select i1 %apart, i64 %spins, i64 0
+  ret i64 %pauses
+}
+
+; Records whether this worker runs on the owner's core (see @together).
+define internal void @compare_cores() {
+entry:
+  %core = call i32 @current_core()
+  %owner = load atomic i32, ptr @core monotonic, align 4
+  %same = icmp eq i32 %core, %owner
+  %known = icmp sge i32 %core, 0
+  %shared = and i1 %same, %known
+  %word = zext i1 %shared to i32
+  %before = load atomic i32, ptr @together monotonic, align 4
+  %changed = icmp ne i32 %word, %before
+  br i1 %changed, label %change, label %look
+change:
+  store atomic i32 %word, ptr @together monotonic, align 4
+  br label %look
+look:
+  br i1 %shared, label %crowd, label %exit
+crowd:
+  %team = load i64, ptr getelementptr inbounds (%job, ptr @job, i32 0, i32 5)
+  %half = lshr i64 %team, 1
+  %limit = trunc i64 %half to i32
+  call void @set_crowd(i32 %limit)
+  br label %exit
+exit:
+  ret void
 }
 
 ; Creates workers up to `wanted` (the owner only); returns how many of those wanted there are.
@@ -216,7 +329,10 @@ next:
   br i1 %more, label %create, label %exit
 create:
   %slot = getelementptr inbounds [256 x ptr], ptr @threads, i32 0, i32 %count
-  %error = call i32 @pthread_create(ptr %slot, ptr %attr, ptr @worker, ptr null)
+  %share = add i32 %count, 1
+  %share.64 = zext i32 %share to i64
+  %argument = inttoptr i64 %share.64 to ptr
+  %error = call i32 @pthread_create(ptr %slot, ptr %attr, ptr @worker, ptr %argument)
   %refused = icmp ne i32 %error, 0
   br i1 %refused, label %exit, label %created
 created:
@@ -231,22 +347,23 @@ exit:
 ; Publishes a job for up to `cap` workers, takes part in it, and returns its status when nobody is inside any more.
 define internal i32 @run_job(ptr %ctx, ptr %body, ptr %env, i64 %n, i32 %cap) {
 entry:
-  ; About four chunks a thread: enough to even out threads that start late, few enough to keep rows together.
   %cap.64 = zext i32 %cap to i64
   %team = add i64 %cap.64, 1
-  %parts = shl i64 %team, 2
-  %quotient = udiv i64 %n, %parts
-  %chunk = call i64 @llvm.umax.i64(i64 %quotient, i64 1)
+  %most = shl i64 %team, 5
+  %chunks = call i64 @llvm.smin.i64(i64 %most, i64 %n)
   store ptr %body, ptr @job
-  store ptr %ctx, ptr getelementptr inbounds (%job, ptr @job, i32 0, i32 1)
+  store atomic ptr %ctx, ptr getelementptr inbounds (%job, ptr @job, i32 0, i32 1) monotonic, align 8
   store ptr %env, ptr getelementptr inbounds (%job, ptr @job, i32 0, i32 2)
   store i64 %n, ptr getelementptr inbounds (%job, ptr @job, i32 0, i32 3)
-  store i64 %chunk, ptr getelementptr inbounds (%job, ptr @job, i32 0, i32 4)
-  store atomic i32 0, ptr getelementptr inbounds (%job, ptr @job, i32 0, i32 5) monotonic, align 4
-  store atomic i64 0, ptr @next monotonic, align 8
+  store i64 %chunks, ptr getelementptr inbounds (%job, ptr @job, i32 0, i32 4)
+  store i64 %team, ptr getelementptr inbounds (%job, ptr @job, i32 0, i32 5)
+  store atomic i32 0, ptr getelementptr inbounds (%job, ptr @job, i32 0, i32 6) monotonic, align 4
+  %core = call i32 @current_core()
+  store atomic i32 %core, ptr @core monotonic, align 4
   %before = load atomic i64, ptr @state monotonic, align 8
   %number = lshr i64 %before, 32
-  %number.next = add i64 %number, 1
+  %following = add i64 %number, 1
+  %number.next = and i64 %following, 4294967295
   %high = shl i64 %number.next, 32
   %room = shl i64 %cap.64, 16
   %low = or i64 %room, 2147483648
@@ -259,7 +376,7 @@ rouse:
   call void @rouse(i32 %asleep, i32 %cap)
   br label %work
 work:
-  call void @work()
+  call void @work(i64 %number.next, i64 0)
   %closed = atomicrmw and ptr @state, i64 -2147483649 seq_cst
   %inside = and i64 %closed, 65535
   %left = icmp eq i64 %inside, 0
@@ -268,7 +385,7 @@ wait:
   call void @wait_done()
   br label %exit
 exit:
-  %status = load atomic i32, ptr getelementptr inbounds (%job, ptr @job, i32 0, i32 5) acquire, align 4
+  %status = load atomic i32, ptr getelementptr inbounds (%job, ptr @job, i32 0, i32 6) acquire, align 4
   ret i32 %status
 }
 
@@ -291,37 +408,79 @@ exit:
   ret void
 }
 
-; Takes chunks of the job until none is left. A failing body ends the job: the rest of its range is dropped.
-define internal void @work() {
+; Runs chunks of job `number` until none is left, beginning in share `own`. A failing body ends the job: the chunks that
+; are left are dropped.
+define internal void @work(i64 %number, i64 %own) {
 entry:
   %body = load ptr, ptr @job
   %ctx = load ptr, ptr getelementptr inbounds (%job, ptr @job, i32 0, i32 1)
   %env = load ptr, ptr getelementptr inbounds (%job, ptr @job, i32 0, i32 2)
   %n = load i64, ptr getelementptr inbounds (%job, ptr @job, i32 0, i32 3)
-  %chunk = load i64, ptr getelementptr inbounds (%job, ptr @job, i32 0, i32 4)
+  %chunks = load i64, ptr getelementptr inbounds (%job, ptr @job, i32 0, i32 4)
+  %team = load i64, ptr getelementptr inbounds (%job, ptr @job, i32 0, i32 5)
+  %stamp = shl i64 %number, 32
+  br label %visit
+visit:
+  %i = phi i64 [ 0, %entry ], [ %i.next, %leave ]
+  %around = add i64 %own, %i
+  %share = urem i64 %around, %team
+  %word.p = getelementptr inbounds [256 x [16 x i64]], ptr @shares, i64 0, i64 %share, i64 0
+  %first = call i64 @divide(i64 %share, i64 %chunks, i64 %team)
+  %share.next = add i64 %share, 1
+  %last = call i64 @divide(i64 %share.next, i64 %chunks, i64 %team)
+  %size = sub i64 %last, %first
   br label %take
 take:
-  %begin = atomicrmw add ptr @next, i64 %chunk monotonic
-  %some = icmp slt i64 %begin, %n
-  br i1 %some, label %run, label %exit
+  %word = load atomic i64, ptr %word.p monotonic, align 8
+  %word.number = lshr i64 %word, 32
+  %begun = icmp eq i64 %word.number, %number
+  %count = and i64 %word, 4294967295
+  %taken = select i1 %begun, i64 %count, i64 0
+  %left = sub i64 %size, %taken
+  %some = icmp sgt i64 %left, 0
+  br i1 %some, label %try, label %leave
+try:
+  %half = lshr i64 %left, 1
+  %more = call i64 @llvm.umax.i64(i64 %half, i64 1)
+  %taken.next = add i64 %taken, %more
+  %word.next = or i64 %stamp, %taken.next
+  %pair = cmpxchg ptr %word.p, i64 %word, i64 %word.next monotonic monotonic
+  %mine = extractvalue { i64, i1 } %pair, 1
+  br i1 %mine, label %run, label %take
 run:
-  %stop = add i64 %begin, %chunk
-  %end = call i64 @llvm.smin.i64(i64 %stop, i64 %n)
+  %status = load atomic i32, ptr getelementptr inbounds (%job, ptr @job, i32 0, i32 6) monotonic, align 4
+  %failed = icmp ne i32 %status, 0
+  br i1 %failed, label %exit, label %call
+call:
+  %from = add i64 %first, %taken
+  %to = add i64 %from, %more
+  %begin = call i64 @divide(i64 %from, i64 %n, i64 %chunks)
+  %end = call i64 @divide(i64 %to, i64 %n, i64 %chunks)
   %code = call i32 %body(ptr %ctx, ptr %env, i64 %begin, i64 %end)
   %fine = icmp eq i32 %code, 0
   br i1 %fine, label %take, label %fail
 fail:
-  %pair = cmpxchg ptr getelementptr inbounds (%job, ptr @job, i32 0, i32 5), i32 0, i32 %code seq_cst monotonic
-  store atomic i64 %n, ptr @next monotonic, align 8
+  %first.code = cmpxchg ptr getelementptr inbounds (%job, ptr @job, i32 0, i32 6), i32 0, i32 %code seq_cst monotonic
   br label %exit
+leave:
+  %i.next = add i64 %i, 1
+  %others = icmp ult i64 %i.next, %team
+  br i1 %others, label %visit, label %exit
 exit:
   ret void
+}
+
+; The first element of part `i` of `n` elements in `parts` parts. Parts are at most 8192, so nothing overflows.
+define internal i64 @divide(i64 %i, i64 %n, i64 %parts) {
+  %product = mul i64 %i, %n
+  %first = udiv i64 %product, %parts
+  ret i64 %first
 }
 
 ; The owner's wait for the workers inside: spin, then sleep on @done.
 define internal void @wait_done() {
 entry:
-  %spins = load i64, ptr @spins
+  %spins = call i64 @patience()
   br label %spin
 spin:
   %i = phi i64 [ 0, %entry ], [ %i.next, %pause ]
@@ -355,12 +514,13 @@ exit:
 }
 
 ; A worker: look for an open job it has not yet seen, spinning and then asleep; enter, work, leave.
-define internal ptr @worker(ptr %unused) {
+define internal ptr @worker(ptr %argument) {
 entry:
-  %spins = load i64, ptr @spins
+  %own = ptrtoint ptr %argument to i64
   br label %idle
 idle:
   %seen = phi i64 [ -1, %entry ], [ %seen.try, %try ], [ %number, %leave ], [ %number, %call.owner ], [ %number, %full ]
+  %spins = call i64 @patience()
   br label %spin
 spin:
   %i = phi i64 [ 0, %idle ], [ %i.next, %pause ]
@@ -405,9 +565,12 @@ try:
   %entered = add i64 %word, 1
   %pair = cmpxchg ptr @state, i64 %word, i64 %entered seq_cst monotonic
   %in = extractvalue { i64, i1 } %pair, 1
-  br i1 %in, label %leave, label %idle
+  br i1 %in, label %enter, label %idle
+enter:
+  call void @compare_cores()
+  br label %leave
 leave:
-  call void @work()
+  call void @work(i64 %number, i64 %own)
   %left = atomicrmw sub ptr @state, i64 1 seq_cst
   %left.inside = and i64 %left, 65535
   %last = icmp eq i64 %left.inside, 1

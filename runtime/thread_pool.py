@@ -18,6 +18,7 @@ from typing import Final
 
 from xrelay.runtime.abi import PARALLEL_FOR_SYMBOL
 from xrelay.runtime.cache import ObjectCache
+from xrelay.runtime.cores import available_cores
 from xrelay.runtime.native import NativeLibrary, compile_many
 
 _SPIN_NANOSECONDS: Final = 40_000
@@ -50,7 +51,8 @@ class ThreadPool:
         self._library = NativeLibrary.load([code], exports=exports)
         self.parallel_for = self._library.address(PARALLEL_FOR_SYMBOL)
         self._pause = ctypes.CFUNCTYPE(None, ctypes.c_int64)(self._library.address("xrelay_pool_pause"))
-        self._reset = ctypes.CFUNCTYPE(None, ctypes.c_int32, ctypes.c_int64)(self._library.address("xrelay_pool_reset"))
+        reset = ctypes.CFUNCTYPE(None, ctypes.c_int32, ctypes.c_int64, ctypes.c_void_p, ctypes.c_int32)
+        self._reset = reset(self._library.address("xrelay_pool_reset"))
         self._workers = ctypes.CFUNCTYPE(ctypes.c_int32)(self._library.address("xrelay_pool_workers"))
         self._stop = ctypes.CFUNCTYPE(ctypes.c_int32)(self._library.address("xrelay_pool_stop"))
         self._spins = self._calibrate()
@@ -69,7 +71,7 @@ class ThreadPool:
 
     def reset(self) -> None:
         """Resets the pool. Allowed only while it has no workers: after `stop`, or in the child of a fork."""
-        self._reset(int(signal.SIG_SETMASK), self._spins)
+        self._reset(int(signal.SIG_SETMASK), self._spins, _address_of_getcpu(), available_cores())
 
     def _calibrate(self) -> int:
         """Returns the number of pauses that fill the time to spin; their cost differs tenfold between CPUs."""
@@ -79,3 +81,11 @@ class ThreadPool:
             self._pause(_CALIBRATION_PAUSES)
             times.append(time.perf_counter_ns() - start)
         return max(1, _CALIBRATION_PAUSES * _SPIN_NANOSECONDS // max(1, min(times)))
+
+
+def _address_of_getcpu() -> int | None:
+    """Returns the address of `int sched_getcpu(void)`, which Linux's C library has; None on other systems."""
+    try:
+        return ctypes.cast(ctypes.CDLL(None).sched_getcpu, ctypes.c_void_p).value
+    except (AttributeError, OSError, TypeError):  # no such function, or no handle of the program
+        return None

@@ -8,7 +8,7 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +16,7 @@ import pytest
 
 from xrelay.errors import InputError
 from xrelay.runtime import cores
+from xrelay.runtime import thread_pool as pool_module
 from xrelay.runtime.abi import Context
 from xrelay.runtime.cores import check_num_threads, default_num_threads
 from xrelay.runtime.native import NativeLibrary, compile_ir
@@ -55,6 +56,22 @@ exit:
 """
 
 
+@pytest.fixture
+def lone_pool(monkeypatch: pytest.MonkeyPatch) -> Generator[None]:
+    """Restarts the pool without the system's report of cores, so that the load of the machine does not matter."""
+    with monkeypatch.context() as patch:
+        patch.setattr(pool_module, "_address_of_getcpu", lambda: None)
+        patch.setattr(pool_module, "available_cores", lambda: 2)
+        restart_pool()
+        yield
+    restart_pool()
+
+
+def restart_pool() -> None:
+    assert thread_pool().stop()
+    thread_pool().reset()
+
+
 @pytest.fixture(scope="module")
 def repeat() -> Callable[[int, np.ndarray, int], int]:
     """Runs the counting body `times` times over all counters."""
@@ -76,8 +93,11 @@ def repeat() -> Callable[[int, np.ndarray, int], int]:
 
 def parallel_for(context: Context, body: Callable[[int, int], int], n: int) -> int:
     """Runs a Python body; ctypes allows calls from threads that Python did not create."""
-    wrapped = BODY(lambda _ctx, _env, begin, end: body(begin, end))
-    pointer = ctypes.c_void_p
+
+    def run(_ctx: int, _env: int, begin: int, end: int) -> int:
+        return body(begin, end)
+
+    wrapped, pointer = BODY(run), ctypes.c_void_p
     function = ctypes.CFUNCTYPE(ctypes.c_int32, pointer, BODY, pointer, ctypes.c_int64)(thread_pool().parallel_for)
     return function(ctypes.addressof(context), wrapped, None, n)
 
@@ -90,6 +110,7 @@ def test_every_index_once(repeat: Callable[[int, np.ndarray, int], int], threads
     assert (counters == 200).all()
 
 
+@pytest.mark.usefixtures("lone_pool")
 def test_ranges_are_chunks_of_the_range():
     chunks: list[tuple[int, int]] = []
 
@@ -111,6 +132,7 @@ def test_one_thread_is_one_call_on_the_caller():
     assert calls == [(0, 50, threading.get_native_id())]
 
 
+@pytest.mark.usefixtures("lone_pool")
 def test_several_threads_take_part():
     """Both chunks wait for each other, so a single thread would never finish."""
     meeting = threading.Barrier(2, timeout=30)
@@ -123,6 +145,90 @@ def test_several_threads_take_part():
 
     assert parallel_for(Context(0, 2), body, 2) == 0
     assert len(seen) == 2
+
+
+@pytest.mark.usefixtures("lone_pool")
+def test_threads_keep_their_shares():
+    """The barrier lets no thread finish its first chunk before the other has begun, so none takes the other's."""
+    meeting = threading.Barrier(2, timeout=30)
+    owners: list[dict[int, int]] = []
+    for _ in range(5):
+        first: dict[int, int] = {}
+
+        def body(begin: int, _end: int, first: dict[int, int] = first) -> int:
+            thread = threading.get_native_id()
+            if thread not in first:
+                first[thread] = begin
+                meeting.wait()
+            return 0
+
+        assert parallel_for(Context(0, 2), body, 1000) == 0
+        owners.append(first)
+    assert set(owners[0].values()) == {0, 500}
+    assert all(first == owners[0] for first in owners)
+
+
+@pytest.mark.usefixtures("lone_pool")
+def test_a_thread_without_work_takes_chunks_of_another():
+    meeting = threading.Barrier(2, timeout=30)
+    rest_done = threading.Event()
+    done: dict[int, int] = {}
+    caller = threading.get_native_id()
+
+    def body(begin: int, end: int) -> int:
+        thread = threading.get_native_id()
+        if thread not in done:
+            done[thread] = 0
+            meeting.wait()
+            if thread == caller:
+                rest_done.wait(30)
+        done[thread] += end - begin
+        if thread != caller and sum(done.values()) == 750:
+            rest_done.set()
+        return 0
+
+    assert parallel_for(Context(0, 2), body, 1000) == 0
+    assert done[caller] == 250
+
+
+def ranges_of_a_job(threads: int = 2, n: int = 100) -> list[tuple[int, int]]:
+    ranges: list[tuple[int, int]] = []
+    assert parallel_for(Context(0, threads), lambda begin, end: ranges.append((begin, end)) or 0, n) == 0
+    return ranges
+
+
+@pytest.mark.usefixtures("lone_pool")
+def test_callers_at_once_use_one_thread_each():
+    inside, go_on = threading.Event(), threading.Event()
+
+    def body(_begin: int, _end: int) -> int:
+        inside.set()
+        return 0 if go_on.wait(30) else 1
+
+    other = threading.Thread(target=parallel_for, args=(Context(0, 2), body, 2))
+    other.start()
+    assert inside.wait(30)
+    assert ranges_of_a_job() == [(0, 100)]
+    go_on.set()
+    other.join(30)
+    assert [ranges_of_a_job() for _ in range(16)] == [[(0, 100)]] * 16
+    assert len(ranges_of_a_job()) > 1
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="needs Linux's affinity")
+def test_jobs_use_one_thread_while_the_worker_has_no_core_of_its_own():
+    """The barrier lets no job end before the worker has taken part."""
+    available = os.sched_getaffinity(0)
+    assert thread_pool().stop()
+    os.sched_setaffinity(0, {min(available)})
+    try:
+        thread_pool().reset()
+        meeting = threading.Barrier(2, timeout=30)
+        assert parallel_for(Context(0, 2), lambda _b, _e: meeting.wait() * 0, 2) == 0
+        assert ranges_of_a_job() == [(0, 100)]
+    finally:
+        os.sched_setaffinity(0, available)
+        restart_pool()
 
 
 def test_nested_regions_run_on_the_thread_that_opens_them():
@@ -181,7 +287,8 @@ def test_many_callers_at_once(repeat: Callable[[int, np.ndarray, int], int]):
     assert all((array == 3000).all() for array in counters)
 
 
-def test_workers_that_sleep_are_woken(repeat: Callable[[int, np.ndarray, int], int]):
+@pytest.mark.usefixtures("lone_pool")
+def test_workers_that_sleep_are_woken():
     """Pauses are longer than workers spin, so each region finds them asleep."""
     meeting = threading.Barrier(2, timeout=30)
     for _ in range(20):
