@@ -34,6 +34,7 @@ from xrelay.dialects.shared.attribute_names import (
     LOOP_KERNEL,
     MAY_FAIL,
     NUM_SCRATCH,
+    SCHEDULE_CYCLES,
     SCHEDULE_REASON,
     SOURCES,
     STRATEGIES,
@@ -44,14 +45,16 @@ from xrelay.dialects.shared.attribute_names import (
 from xrelay.dialects.shared.is_attribute import is_attribute
 from xrelay.dialects.shared.op_lists import all_ops, calls_by_callee
 from xrelay.dialects.shared.op_making import copy
+from xrelay.lowering.kernel_work import kernel_work
 from xrelay.passes.loop.memory.hoist_scratch import pass_declared_scratch
 from xrelay.passes.loop.memory.noalias import mark_noalias
 from xrelay.passes.loop.nest_queries import kernels_of
+from xrelay.runtime.kernel_work import KernelWork
 
 KERNEL = "kernel"
 """The symbol of the kernel in every unit; the names of other functions in the unit begin with it."""
 _PRIVATE = StringAttr("private")
-_NOT_OF_ITS_CODE = (SOURCES, STRATEGIES, KERNEL_ANCHOR, SCHEDULE_REASON, LOOP_DIMS)
+_NOT_OF_ITS_CODE = (SOURCES, STRATEGIES, KERNEL_ANCHOR, SCHEDULE_REASON, SCHEDULE_CYCLES, LOOP_DIMS)
 """Attributes of a kernel that do not affect its code: they name its model, its ops and the reasons for its form.
 
 Registered schedules read some of them, but have been assigned by then.
@@ -68,6 +71,8 @@ class KernelUnit:
     declaration: func.FuncOp
     """The declaration that replaces the kernel in the original module."""
     calls: Sequence[func.CallOp]
+    work: KernelWork | None = None
+    """The work of a kernel that has its schedule already."""
 
     @property
     def sources(self) -> tuple[str, ...]:
@@ -164,6 +169,7 @@ def _take(
     declaration.location = kernel.location
     Rewriter.insert_op(declaration, InsertPoint.before(kernel))
     functions = [kernel]
+    work = kernel_work(kernel) if SCHEDULE_REASON in kernel.attributes else None
     for attribute in _NOT_OF_ITS_CODE:
         if attribute != LOOP_DIMS or not versions:
             kernel.attributes.pop(attribute, None)
@@ -181,7 +187,7 @@ def _take(
     for function in functions:
         function.detach()
         _forget_names(function)
-    return KernelUnit(name, ModuleOp(list[Operation](functions)), declaration, calls)
+    return KernelUnit(name, ModuleOp(list[Operation](functions)), declaration, calls, work)
 
 
 def _forget_names(function: func.FuncOp) -> None:

@@ -27,30 +27,16 @@ Names of the model are escaped in comments. Identifiers that C, C++ or the heade
 from __future__ import annotations
 
 import shutil
-import struct
 import subprocess
 import tempfile
-from collections.abc import Container, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
 
 from xrelay.errors import ArtifactError
 from xrelay.runtime.abi import BUFFER_SYMBOL, ENTRY_SYMBOL, PLAN_SYMBOL, RELEASE_SYMBOL
 from xrelay.runtime.artifact import Artifact
 from xrelay.runtime.c_header import c_prefix, entry_symbol, header_text, plan_symbol, release_symbol, weight_offsets
+from xrelay.runtime.elf import defined_symbols, rename_symbols
 from xrelay.runtime.files import sibling
-
-_MAGIC: Final = b"\x7fELF\x02\x01"
-_SECTION_HEADERS: Final = struct.Struct("<40xQ10xHH")
-"""Fields of the file header: offset of the section headers, size of a header, number of headers."""
-_SECTION: Final = struct.Struct("<IIQQQQIIQQ")
-_SYMBOL: Final = struct.Struct("<IBBHQQ")
-_SYMBOL_TABLE: Final = 2
-"""The type of the section that contains the symbols."""
-_LOCAL, _UNDEFINED = 0, 0
-_HIDDEN: Final = 2
-"""The visibility of symbols that are hidden from other shared libraries."""
 
 
 def export_c(artifact: Artifact, object_path: Path, header_path: Path, *, name: str | None = None) -> list[Path]:
@@ -69,7 +55,7 @@ def export_c(artifact: Artifact, object_path: Path, header_path: Path, *, name: 
     offsets, size = weight_offsets(artifact.metadata)
     try:
         weights_path = sibling(object_path, ".weights")
-        _join_objects(_named_after(artifact.objects, prefix), object_path)
+        _join_objects(_named_after(artifact, prefix), object_path)
         if artifact.weights:
             with weights_path.open("wb") as file:
                 for offset, array in zip(offsets, artifact.weights, strict=True):
@@ -83,15 +69,16 @@ def export_c(artifact: Artifact, object_path: Path, header_path: Path, *, name: 
     return [object_path, header_path, *([weights_path] if artifact.weights else [])]
 
 
-def _named_after(objects: tuple[bytes, ...], prefix: str) -> tuple[bytes, ...]:
-    """Returns the objects with all symbols that they define prefixed by the model's name."""
+def _named_after(artifact: Artifact, prefix: str) -> tuple[bytes, ...]:
+    """Returns the objects with all symbols that they define prefixed by the model's name, and named kernels."""
+    objects, readable = artifact.objects, artifact.metadata.readable_symbol
     defined = set[str]().union(*(defined_symbols(code) for code in objects))
     public = {
         ENTRY_SYMBOL: entry_symbol(prefix),
         PLAN_SYMBOL: plan_symbol(prefix),
         RELEASE_SYMBOL: release_symbol(prefix),
     }
-    names = {name: public.get(name, f"{prefix}__{name}") for name in defined}
+    names = {name: public.get(name, f"{prefix}__{readable(name)}") for name in defined}
     return tuple(rename_symbols(code, names, public=set(public.values())) for code in objects)
 
 
@@ -110,59 +97,3 @@ def _join_objects(objects: tuple[bytes, ...], path: Path) -> None:
         result = subprocess.run(command, capture_output=True, text=True, check=False)
     if result.returncode != 0:
         raise ArtifactError(f"{linker} cannot link the object files: {' '.join(result.stderr.split())}")
-
-
-@dataclass(frozen=True)
-class _Symbol:
-    """An entry of the symbol table: its offset, and the relevant fields."""
-
-    place: int
-    name: str
-    is_global: bool
-    is_defined: bool
-
-
-def defined_symbols(code: bytes) -> set[str]:
-    """Returns the global symbols that an object file defines. Raises `ArtifactError` unless it is 64-bit ELF."""
-    return {symbol.name for symbol in _read(code)[0] if symbol.is_global and symbol.is_defined}
-
-
-def rename_symbols(code: bytes, names: Mapping[str, str], *, public: Container[str]) -> bytes:
-    """Returns the object file with its global symbols renamed by `names`, both definitions and references.
-
-    A definition whose new name is not `public` is hidden: it links statically, but no library exports it.
-    """
-    symbols, names_header, old_strings = _read(code)
-    result, strings = bytearray(code), bytearray(old_strings)
-    for symbol in symbols:
-        new = names.get(symbol.name) if symbol.is_global else None
-        if new is None:
-            continue
-        struct.pack_into("<I", result, symbol.place, len(strings))
-        strings += new.encode() + b"\0"
-        if symbol.is_defined and new not in public:
-            result[symbol.place + 5] = _HIDDEN
-    struct.pack_into("<QQ", result, names_header + 24, len(result), len(strings))
-    return bytes(result + strings)
-
-
-def _read(code: bytes) -> tuple[list[_Symbol], int, bytes]:
-    """Returns the symbols of an object file, the offset of the header of their string table, and this table."""
-    if not code.startswith(_MAGIC):
-        raise ArtifactError("only 64-bit ELF object files can be exported to C", help="compile on Linux")
-    start, size, count = _SECTION_HEADERS.unpack_from(code)
-    places = [start + number * size for number in range(count)]
-    sections: list[tuple[int, ...]] = [_SECTION.unpack_from(code, place) for place in places]
-    table = next((section for section in sections if section[1] == _SYMBOL_TABLE), None)
-    if table is None:
-        raise ArtifactError("an object file of the model has no symbol table", help="compile the model again")
-    names = sections[table[6]]
-    strings = code[names[4] : names[4] + names[5]]
-    return list(_symbols(code, table[4], table[5], strings)), places[table[6]], strings
-
-
-def _symbols(code: bytes, start: int, size: int, strings: bytes) -> Iterator[_Symbol]:
-    for place in range(start, start + size, _SYMBOL.size):
-        name, info, _other, section, _value, _size = _SYMBOL.unpack_from(code, place)
-        text = strings[name : strings.index(b"\0", name)].decode()
-        yield _Symbol(place, text, is_global=info >> 4 != _LOCAL, is_defined=section != _UNDEFINED)

@@ -7,11 +7,12 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from time import perf_counter
-from typing import Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from xrelay import environment
 from xrelay.errors import DimensionError, ExecutionError, InputError, did_you_mean
 from xrelay.forking import forks_wait
 from xrelay.runtime.abi import (
@@ -33,8 +34,12 @@ from xrelay.runtime.lists import DynamicBufferReader, Listed
 from xrelay.runtime.memory import BESIDE_ARENA, MemoryNeeds, RunLimits
 from xrelay.runtime.metadata import TensorSpec
 from xrelay.runtime.native import NativeLibrary
+from xrelay.runtime.perf_map import add_to_perf_map, mapped_functions
 from xrelay.runtime.running import MIN_CANCELLABLE_SECONDS, Running, cancelled_error
 from xrelay.runtime.thread_pool import thread_pool
+
+if TYPE_CHECKING:
+    from xrelay.runtime.call_tracer import CallTracer
 
 Shaped: TypeAlias = tuple[tuple[int, ...], np.dtype[Any]]
 Sizes: TypeAlias = tuple[int, ...]
@@ -233,8 +238,8 @@ class Executable:
     constant: Plan | None = None
     """The plan of every call; `None` if it depends on the sizes of named dimensions."""
 
-    def __init__(self, artifact: Artifact):
-        """Loads the artifact's code into this process."""
+    def __init__(self, artifact: Artifact, tracer: CallTracer | None = None):
+        """Loads the artifact's code into this process; `tracer` records the kernel calls of all runs."""
         metadata = artifact.metadata
         check_machine(metadata, metadata.name)
         imports = {PARALLEL_FOR_SYMBOL: thread_pool().parallel_for}
@@ -243,9 +248,13 @@ class Executable:
             *([PLAN_SYMBOL] if metadata.dims else []),
             *([RELEASE_SYMBOL] if metadata.dynamic_buffers else []),
         ]
-        self._library = NativeLibrary.load(artifact.objects, exports=exports, imports=imports)
+        mapped = mapped_functions(artifact.objects) if environment.perf_map() else {}
+        link = NativeLibrary.load if tracer is None else tracer.link
+        self._library = link(artifact.objects, exports=list(dict.fromkeys([*exports, *mapped])), imports=imports)
+        if mapped:
+            add_to_perf_map(self._library, mapped, metadata)
         self._entry = ctypes.CFUNCTYPE(ctypes.c_int32, _POINTER, _POINTER)(self._library.address(ENTRY_SYMBOL))
-        self._artifact = artifact  # a reference that keeps the weights alive
+        self.artifact = artifact  # a reference that keeps the weights alive
         self._polls, self._straight, self._running = metadata.polls, metadata.straight, Running()
         self.dynamic_buffers = metadata.dynamic_buffers
         self._dynamic_buffers = DynamicBufferReader([metadata.outputs[number] for number in metadata.dynamic_buffers])
@@ -283,7 +292,7 @@ class Executable:
         native code reports a failure.
         """
         if limits.memory is not None:
-            limits.check_arena(plan.arena_size, self._artifact.metadata.name)
+            limits.check_arena(plan.arena_size, self.artifact.metadata.name)
         frame = plan.frames.acquire()
         try:
             frame.args[: self._leading] = pointers
@@ -319,12 +328,12 @@ class Executable:
         if self._straight and status == 0 and perf_counter() - start < MIN_CANCELLABLE_SECONDS:
             plan.is_short = True
         if status == Reason.CANCELLED:
-            raise cancelled_error(run, self._artifact.metadata.name)
+            raise cancelled_error(run, self.artifact.metadata.name)
         return status
 
     def _compute_plan(self, sizes: Sizes) -> Plan:
         """Calls native code for the plan of these sizes."""
-        metadata = self._artifact.metadata
+        metadata = self.artifact.metadata
         extents = [extent for spec in metadata.written for extent in spec.shape if isinstance(extent, str)]
         dims = (ctypes.c_int64 * len(sizes))(*sizes)
         needed = (ctypes.c_int64 * (1 + len(extents) + len(BESIDE_ARENA)))()
@@ -339,7 +348,7 @@ class Executable:
         self, arena_size: int, extents: Sequence[int], others: Sequence[int], dims: Dims | None, sizes: Sizes = ()
     ) -> Plan:
         """Returns the plan for an arena size, dynamic extents of outputs, and memory besides the arena."""
-        metadata, known = self._artifact.metadata, iter(extents)
+        metadata, known = self.artifact.metadata, iter(extents)
         outputs = [
             (tuple(next(known) if isinstance(e, str) else e for e in spec.shape), spec.numpy_dtype)
             for spec in metadata.written
@@ -357,7 +366,7 @@ class Executable:
         `exceeded` is the message if a limit was exceeded.
         """
         reason, number = describe_failure(status, context)
-        metadata = self._artifact.metadata
+        metadata = self.artifact.metadata
         if reason == Reason.CHECK.text and number is not None and number < len(metadata.checks):
             check = metadata.checks[number]
             sides = (context.low, context.high) if context.noted == ContextWord.SIDES else None

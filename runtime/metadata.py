@@ -19,8 +19,9 @@ from xrelay.errors import ArtifactError, DimensionError, InputError
 from xrelay.runtime.abi import ABI_VERSION
 from xrelay.runtime.dim_text import evaluate, name_and_size, names_in
 from xrelay.runtime.json_fields import decode, is_extent, parse_json_object
+from xrelay.runtime.kernel_work import CODE_LENGTH, UNKNOWN_WORK, KernelWork
 
-FORMAT_VERSION: Final = 11
+FORMAT_VERSION: Final = 12
 SEQUENCE: Final = "sequence"
 OPTIONAL: Final = "optional"
 FUNCTION: Final = "function"
@@ -121,10 +122,18 @@ def function_spec(name: str, types: tuple[str, ...] = ()) -> TensorSpec:
 
 @dataclass(frozen=True, slots=True)
 class KernelInfo:
-    """A kernel's symbol, and the names of the source nodes that it, or one call of it, computes."""
+    """A kernel's name, and the names of the source nodes that it, or one call of it, computes.
+
+    `code` is its symbol in object code, which equal kernels share. `arguments` is the number of its arguments with
+    the context. The last `extents` of them are 64-bit integers, the others are pointers.
+    """
 
     symbol: str
     sources: tuple[str, ...] = ()
+    code: str = ""
+    arguments: int = 0
+    extents: int = 0
+    work: KernelWork = UNKNOWN_WORK
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,6 +250,19 @@ class ModelMetadata:
         """The indices of the outputs that are dynamic buffers."""
         rows = enumerate(self.outputs)
         return tuple(number for number, spec in rows if spec.containers or not self._names_of(spec) <= {*self.dims})
+
+    @cached_property
+    def kernel_names(self) -> dict[str, str]:
+        """Maps the symbol of each kernel in object code to its name; of kernels with equal code, the first."""
+        return {kernel.code: kernel.symbol for kernel in reversed(self.kernels)}
+
+    def readable_symbol(self, symbol: str) -> str:
+        """Returns a symbol of object code with the name of its kernel; other symbols unchanged.
+
+        The names of functions that are parts of a kernel begin with its symbol: `…_parallel_0`.
+        """
+        code = next((code for code in (symbol, symbol[:CODE_LENGTH]) if code in self.kernel_names), None)
+        return symbol if code is None else self.kernel_names[code] + symbol.removeprefix(code)
 
     @cached_property
     def functions(self) -> tuple[int, ...]:

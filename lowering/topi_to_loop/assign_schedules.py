@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.dialects.builtin import IntegerAttr, ModuleOp, StringAttr, i64
 
-from xrelay.dialects.shared.attribute_names import SCHEDULE, SCHEDULE_REASON
+from xrelay.dialects.shared.attribute_names import SCHEDULE, SCHEDULE_CYCLES, SCHEDULE_REASON
 from xrelay.lowering.topi_to_loop.schedules.choose_family import NO_FAMILY, Origin, families_of, schedule_kernel
 from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
 from xrelay.passes.loop.nest_queries import kernels_of
@@ -23,7 +23,7 @@ NAMED: Final = 3
 
 @dataclass(frozen=True)
 class LoopAssignSchedulesPass(XRelayPass):
-    """Attaches a schedule to every kernel without one, as an attribute, with the reason for it.
+    """Attaches a schedule to every kernel without one, as an attribute, with the reason for it and the expected cycles.
 
     ```
     func.func private @k(…) attributes {loop.kernel} {…}
@@ -34,7 +34,8 @@ class LoopAssignSchedulesPass(XRelayPass):
     ```
     func.func private @k(…) attributes {loop.kernel,
         loop.schedule = #loop.schedule<[split("w", 14), …]>,
-        loop.schedule_reason = "conv2d_nchwc: 14 columns x 2 blocks of 16 channels = 28 accumulators of 32 registers; …"
+        loop.schedule_reason = "conv2d_nchwc: 14 columns x 2 blocks of 16 channels = 28 accumulators; …",
+        loop.schedule_cycles = 51200 : i64
     } {…}
     ```
 
@@ -69,6 +70,8 @@ class LoopAssignSchedulesPass(XRelayPass):
                 continue
             kernel.attributes[SCHEDULE] = chosen.schedule
             kernel.attributes[SCHEDULE_REASON] = StringAttr(chosen.reason)
+            if chosen.cycles is not None:
+                kernel.attributes[SCHEDULE_CYCLES] = IntegerAttr(chosen.cycles, i64)
         registered = families_of("registered")
         for (family, reason), kernels in refused.items():
             if family in registered:

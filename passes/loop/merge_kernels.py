@@ -13,7 +13,7 @@ from xdsl.rewriter import Rewriter
 
 from xrelay.dialects.loop.extents import index_arguments
 from xrelay.dialects.loop.versions import versions_by_kernel
-from xrelay.dialects.shared.attribute_names import LOOP_DIMS, SCHEDULE_REASON, SIZE, SOURCES
+from xrelay.dialects.shared.attribute_names import LOOP_DIMS, SCHEDULE_CYCLES, SCHEDULE_REASON, SIZE, SOURCES
 from xrelay.dialects.shared.is_attribute import is_attribute
 from xrelay.passes.graph.op_keys import OpKeys
 from xrelay.passes.infra.verify import walk_ops
@@ -21,8 +21,8 @@ from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
 from xrelay.passes.loop.nest_queries import kernels_of
 from xrelay.passes.loop.signature import argument_attrs
 
-_DESCRIPTIVE_ATTRIBUTES = frozenset({LOOP_DIMS, SOURCES, SCHEDULE_REASON})
-"""Attributes that do not affect the code of a kernel: its callers' dimensions, its nodes, and schedule reasons."""
+_DESCRIPTIVE_ATTRIBUTES = frozenset({LOOP_DIMS, SOURCES, SCHEDULE_REASON, SCHEDULE_CYCLES})
+"""Attributes that do not affect the code of a kernel: the dimensions of callers, its nodes, and remarks."""
 
 
 _PRIVATE = StringAttr("private")

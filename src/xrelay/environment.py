@@ -19,6 +19,7 @@ NUM_THREADS: Final = "XRELAY_NUM_THREADS"
 WORKERS: Final = "XRELAY_WORKERS"
 SPECIALIZE: Final = "XRELAY_SPECIALIZE"
 DEBUG: Final = "XRELAY_DEBUG"
+PERF_MAP: Final = "XRELAY_PERF_MAP"
 CALL_LIMIT: Final = "XRELAY_CALL_LIMIT"
 
 _MIB: Final = 1 << 20
@@ -88,7 +89,16 @@ def call_limit() -> int:
 
 def debug() -> bool:
     """Whether `XRELAY_DEBUG` is set to anything but 0, off, false or no."""
-    return os.environ.get(DEBUG, "").lower() not in {"", *_OFF}
+    return _is_set(DEBUG)
+
+
+def perf_map() -> bool:
+    """Whether loaded code is added to `/tmp/perf-PID.map`: `XRELAY_PERF_MAP` is set, not to 0, off, false or no."""
+    return _is_set(PERF_MAP)
+
+
+def _is_set(name: str) -> bool:
+    return os.environ.get(name, "").lower() not in {"", *_OFF}
 
 
 def _number(name: str, hint: str) -> int | None:

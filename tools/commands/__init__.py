@@ -8,6 +8,7 @@ from xrelay.tools.commands.compile import CompileCommand
 from xrelay.tools.commands.explain import ExplainCommand
 from xrelay.tools.commands.import_ import ImportCommand
 from xrelay.tools.commands.inspect import InspectCommand
+from xrelay.tools.commands.profile import ProfileCommand
 from xrelay.tools.commands.quantize import QuantizeCommand
 from xrelay.tools.commands.run import RunCommand
 from xrelay.tools.commands.tune import TuneCommand
@@ -21,6 +22,7 @@ def all_commands() -> list[Command]:
         CompileCommand(),
         RunCommand(),
         BenchCommand(),
+        ProfileCommand(),
         TuneCommand(),
         InspectCommand(),
         ExplainCommand(),

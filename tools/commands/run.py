@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
 
     from xrelay.api.intermediates import NodeOutput
+    from xrelay.api.model import CompiledModel
 
 Inputs: TypeAlias = dict[str, Any]
 Outputs: TypeAlias = list[tuple[TensorSpec, Listed]]
@@ -46,7 +47,8 @@ class RunCommand(Command):
     schedules; a single kernel needs no @main. With --check the same inputs also run in the interpreter of the text's
     level, and the command fails if an output differs by more than rtol 1e-3 and atol 1e-4 of its largest value. With
     --interpret, the interpreter of the program's level (relay, topi or loop) runs it instead of native code. --output
-    adds an intermediate value to the outputs; the optimiser then keeps it.
+    adds an intermediate value to the outputs; the optimiser then keeps it. --profile also runs the model as
+    `xrelay profile` does, and prints its table to stderr.
     """
 
     name: ClassVar[str] = "run"
@@ -74,6 +76,7 @@ class RunCommand(Command):
             metavar="NODE",
             help="additional output: a value by its name in the text (%%y), or an ONNX node or value; repeatable",
         )
+        parser.add_argument("--profile", action="store_true", help="print the time of each kernel to stderr")
         parser.add_argument("-o", "--save", type=Path, metavar="FILE.npz", help="write all outputs to this .npz file")
 
     def run(self, args: Namespace) -> int:
@@ -82,12 +85,17 @@ class RunCommand(Command):
             if vars(args)[flag] and args.model.suffix == ".xrelay":
                 help_ = f"pass the .onnx or .mlir file with --{flag}"
                 raise UsageError(f"--{flag} needs the program, which a compiled model does not contain", help=help_)
+        if args.profile and args.interpret:
+            raise UsageError("--profile measures native code", help="leave out --interpret")
         refuse_to_replace(args.model, args.save)
         module = _with_outputs(args) if args.output else None
-        inputs, outputs = _interpret(args, module) if args.interpret else _native(args, module)
+        model = None if args.interpret else compiled_model(args, module)
+        inputs, outputs = _interpret(args, module) if model is None else _native(args, model)
         for spec, array in outputs:
             sys.stdout.write(describe_output(spec, array) + "\n")
         sys.stdout.flush()  # the outputs precede the verdict, also if stdout and stderr are one file
+        if args.profile and model is not None:
+            sys.stderr.write(str(model.profile(inputs)))
         if args.save is not None:
             _save(args.save, outputs)
         return _check(args, module, inputs, outputs) if args.check else 0
@@ -122,9 +130,8 @@ def _nodes(path: Path) -> dict[str, NodeOutput]:
     }
 
 
-def _native(args: Namespace, module: ModuleOp | None) -> tuple[Inputs, Outputs]:
+def _native(args: Namespace, model: CompiledModel) -> tuple[Inputs, Outputs]:
     """Returns the inputs, and the outputs of native code."""
-    model = compiled_model(args, module)
     inputs = make_inputs(args, model.inputs)
     return inputs, _arrays([(spec.name, spec.dtype) for spec in model.outputs], model.run(inputs))
 

@@ -22,7 +22,7 @@ class Candidate:
     reason: str
     """The parameters of the schedule, and the reason to propose it."""
     estimate: Callable[[], Cost] = field(repr=False)
-    """Returns the cost of the blocks in `covers`. It is not called for the only candidate of a kernel."""
+    """Returns the cost of the blocks in `covers`."""
     apply: Callable[[ScheduleDraft], object] = field(repr=False)
     """Schedules the kernel of a draft; raises `ScheduleError` if that is not legal.
 

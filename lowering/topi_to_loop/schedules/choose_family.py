@@ -86,6 +86,8 @@ class KernelSchedule:
     reason: str
     refused: Mapping[str, str]
     """Reasons why schedules of other families are not legal, by family."""
+    cycles: int | None = None
+    """The cycles that the cost model expects; None for a schedule without a cost."""
 
 
 @dataclass(frozen=True)
@@ -131,7 +133,8 @@ def schedule_kernel(kernel: func.FuncOp, target: Target, origin: Origin = "all")
     if found.taken_by is not None:
         return _kernel_schedule(found.taken_by, draft, refused)
     candidates = [(name, proposal) for name, proposal in found.proposals if isinstance(proposal, Candidate)]
-    for index in in_order([candidate for _, candidate in candidates], KernelView(kernel, target)):
+    view = KernelView(kernel, target)
+    for index in in_order([candidate for _, candidate in candidates], view):
         name, candidate = candidates[index]
         try:
             apply_candidate(candidate, draft)
@@ -139,7 +142,7 @@ def schedule_kernel(kernel: func.FuncOp, target: Target, origin: Origin = "all")
             refused.setdefault(name, error.message)
             draft = ScheduleDraft(kernel, target)
             continue
-        return _kernel_schedule(name, draft, refused)
+        return _kernel_schedule(name, draft, refused, cycles=round(candidate.total(view).cycles))
     reason = _reason([f"{NO_FAMILY}: no family accepts the kernel"], refused)
     return KernelSchedule(NO_FAMILY, ScheduleAttr([]), reason, refused)
 
@@ -150,9 +153,11 @@ def apply_candidate(candidate: Candidate, draft: ScheduleDraft) -> None:
     split_long_sums(draft)
 
 
-def _kernel_schedule(family: str, draft: ScheduleDraft, refused: Mapping[str, str]) -> KernelSchedule:
+def _kernel_schedule(
+    family: str, draft: ScheduleDraft, refused: Mapping[str, str], cycles: int | None = None
+) -> KernelSchedule:
     reason = f"{family}: {_reason(draft.reasons, refused)}"
-    return KernelSchedule(family, draft.schedule.attr, reason, refused)
+    return KernelSchedule(family, draft.schedule.attr, reason, refused, cycles)
 
 
 def _reason(reasons: Sequence[str], refused: Mapping[str, str]) -> str:

@@ -9,8 +9,9 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-from xdsl.dialects.builtin import FunctionType, ModuleOp, StringAttr
+from xdsl.dialects.builtin import FunctionType, IntegerType, ModuleOp, StringAttr
 from xdsl.dialects.func import FuncOp
+from xdsl.dialects.llvm import FuncOp as FuncOpOfLLVM
 
 from xrelay.api.codegen import llvm_texts
 from xrelay.api.interface import tables_of
@@ -29,7 +30,8 @@ from xrelay.passes.graph.tuple_leaves import leaf_types
 from xrelay.passes.instruments.timing import TimeTree
 from xrelay.runtime.artifact import Artifact
 from xrelay.runtime.cache import ObjectCache
-from xrelay.runtime.metadata import ModelMetadata, TensorSpec, abi_stamp, function_spec
+from xrelay.runtime.kernel_work import UNKNOWN_WORK
+from xrelay.runtime.metadata import KernelInfo, ModelMetadata, TensorSpec, abi_stamp, function_spec
 from xrelay.runtime.native import assembly, compile_many
 from xrelay.target.target import Target
 
@@ -266,6 +268,7 @@ class _Builder:
             runner.run_after_split(module, kernels)
             runner.report(len(stages), NATIVE)
             metadata, weights = tables_of(module)
+            kernel_table = _with_code(metadata.kernels, module, kernels)
             with runner.clock.step(NATIVE):
                 symbols = kernels.symbols if kernels is not None else {}
                 code = _native(module, target, level, receiver, len(stages) + 1, objects, symbols)
@@ -278,10 +281,27 @@ class _Builder:
             cpu=target.mcpu,
             features=",".join(target.code_features()),
             name=name,
+            kernels=kernel_table,
             abi=abi_stamp() if target.triple is None else abi_stamp(target.arch),
         )
         artifact = Artifact(tuple(code), metadata, weights)
         return Built(artifact, _timing(runner.clock, kernels))
+
+
+def _with_code(kernels: Sequence[KernelInfo], module: ModuleOp, stream: KernelStream | None) -> tuple[KernelInfo, ...]:
+    """Returns the kernels of a module in the llvm dialect with their symbols in object code, arguments and work."""
+    types = {op.sym_name.data: op.function_type.inputs.data for op in module.ops if isinstance(op, FuncOpOfLLVM)}
+    symbols, work = ({}, {}) if stream is None else (stream.symbols, stream.work)
+    return tuple(
+        replace(
+            kernel,
+            code=symbols.get(kernel.symbol, kernel.symbol),
+            arguments=len(inputs := types.get(kernel.symbol, ())),
+            extents=sum(isinstance(each, IntegerType) for each in inputs),
+            work=work.get(kernel.symbol, UNKNOWN_WORK),
+        )
+        for kernel in kernels
+    )
 
 
 def _hide_all_but_main(module: ModuleOp) -> None:

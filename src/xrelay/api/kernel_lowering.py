@@ -17,6 +17,7 @@ from xrelay.dialects.shared.op_lists import ops_of
 from xrelay.dialects.upstream.llvm_extras import CmpXchgOp
 from xrelay.lowering.external_symbols import check_external_symbols
 from xrelay.lowering.kernel_units import KERNEL, declaration_of, kernel_of
+from xrelay.lowering.kernel_work import kernel_work
 from xrelay.lowering.loop_to_scf.checked_index import RECORD_INDEX
 from xrelay.lowering.pipelines import Phase, Stage
 from xrelay.passes.infra.pass_instrument import PassInstrument
@@ -25,6 +26,7 @@ from xrelay.passes.infra.pipeline_text import PassTable, parse_passes
 from xrelay.passes.infra.printing import print_module
 from xrelay.passes.instruments.timing import TimeTree
 from xrelay.passes.instruments.verify import Verify
+from xrelay.runtime.kernel_work import UNKNOWN_WORK, KernelWork
 from xrelay.target.target import Target
 
 FIRST_PASS = "loop-assign-schedules"
@@ -39,6 +41,7 @@ class KernelFacts:
     """Whether its status may be nonzero."""
     declaration: str
     """The text of a module that declares the kernel; empty unless callers pass it scratch memory or it allocates."""
+    work: KernelWork
 
 
 @dataclass(frozen=True)
@@ -89,10 +92,12 @@ class KernelLowering:
 
     def lower(self, module: ModuleOp, symbol: str) -> LoweredKernel:
         """Lowers the kernel in a unit's module, which is consumed; `symbol` is its name in object code."""
-        declaration = ""
+        declaration, work = "", UNKNOWN_WORK
         for stage, passes in self._stages:
             with self._clock.step(stage.name):
                 run_pipeline(module, passes, context=self._context, instruments=self._instruments)
+            if stage.phase is Phase.LOOP:
+                work = kernel_work(kernel_of(module))
             if stage.phase is Phase.SCHEDULED:
                 kernel = kernel_of(module)
                 if NUM_SCRATCH in kernel.attributes or HEAP in kernel.attributes:
@@ -103,7 +108,7 @@ class KernelLowering:
             rename_symbols(module, _names(module, symbol))
             check_external_symbols(module, ())
             texts = tuple(piece.text for piece in llvm_texts(module, self._target))
-        return LoweredKernel(may_fail, declaration, texts)
+        return LoweredKernel(may_fail, declaration, work, texts)
 
 
 def _may_fail(module: ModuleOp) -> bool:

@@ -28,15 +28,12 @@ from xrelay.runtime.cache import ObjectCache, object_key
 from xrelay.runtime.cores import default_num_threads
 from xrelay.runtime.digests import content_key
 from xrelay.runtime.json_fields import decode, parse_json_object
+from xrelay.runtime.kernel_work import KERNEL_DIGITS, KERNEL_PREFIX, KernelWork
 from xrelay.runtime.native import CodeOptions, compile_cached
 
 FOLDER: Final = "kernels"
 """The folder of the records in the cache."""
 
-
-SYMBOL: Final = "xrelay_kernel_"
-"""The prefix of the symbols of kernels in object code."""
-_DIGITS: Final = 24
 Report = Callable[[str], None]
 
 
@@ -75,7 +72,7 @@ class KernelRecords:
 
     def put(self, symbol: str, object_keys: Sequence[str], facts: KernelFacts) -> None:
         """Stores the record of a kernel whose objects are in the cache."""
-        record = _Record(facts.may_fail, facts.declaration, tuple(object_keys))
+        record = _Record(facts.may_fail, facts.declaration, facts.work, tuple(object_keys))
         self._records.put(self._key(symbol), json.dumps(asdict(record)).encode())
 
     def _key(self, symbol: str) -> str:
@@ -123,6 +120,7 @@ class KernelStream:
         self._objects, self._records, self._workers = objects, records, workers
         self._codes: dict[str, Code] = {}
         self._symbols: dict[str, str] = {}
+        self._work: dict[str, KernelWork] = {}
         llvm.binding()  # loads LLVM before threads use it
         self._pool = ThreadPoolExecutor(default_num_threads(), thread_name_prefix="xrelay-kernel")
         self.counts = KernelCounts()
@@ -161,9 +159,17 @@ class KernelStream:
         self._compile(unknown, report)
         for job in added:
             facts = self._codes[job.symbol].facts
-            declared = kernel_of(parse_module(self._context, facts.declaration, SYMBOL)) if facts.declaration else None
+            declared = (
+                kernel_of(parse_module(self._context, facts.declaration, job.symbol)) if facts.declaration else None
+            )
             declare_lowered(job.unit, declared, may_fail=facts.may_fail)
             self._symbols[job.unit.name] = job.symbol
+            self._work[job.unit.name] = facts.work if job.unit.work is None else job.unit.work
+
+    @property
+    def work(self) -> dict[str, KernelWork]:
+        """Maps the symbol of each kernel in its original module to its work."""
+        return self._work
 
     @property
     def symbols(self) -> dict[str, str]:
@@ -182,7 +188,7 @@ class KernelStream:
         return None if self._records is None else self._records.get(symbol)
 
     def _symbol(self, text: str) -> str:
-        return SYMBOL + content_key([self._identity, text])[:_DIGITS]
+        return KERNEL_PREFIX + content_key([self._identity, text])[:KERNEL_DIGITS]
 
     def _compile(self, unknown: dict[str, KernelJob], report: Report) -> None:
         """Compiles kernels from the start of the queue, while workers take them from its end."""

@@ -13,6 +13,7 @@ from xrelay.errors import XRelayError
 from xrelay.lowering.registry import pass_thunks
 from xrelay.passes.infra.source import full_context, parse_module
 from xrelay.passes.instruments.timing import TimeTree
+from xrelay.runtime.kernel_work import UNKNOWN_WORK
 from xrelay.target.host import set_host_facts
 from xrelay.target.target import Target
 
@@ -33,7 +34,7 @@ class KernelWorker:
         try:
             return self._lowering.lower(parse_module(self._context, text, symbol), symbol)
         except XRelayError:
-            return LoweredKernel(may_fail=False, declaration="", texts=())
+            return LoweredKernel(may_fail=False, declaration="", work=UNKNOWN_WORK, texts=())
 
 
 def begin(requests: IO[bytes], answers: IO[bytes]) -> KernelWorker | None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from numpy.typing import NDArray
 
 from xrelay.api.versions import Versions
-from xrelay.arguments import checked_path, checked_shapes
+from xrelay.arguments import checked_integer, checked_path, checked_shapes
 from xrelay.errors import InputError
 from xrelay.forking import forks_wait
 from xrelay.runtime.arena import address_of
@@ -27,6 +27,7 @@ from xrelay.shortage import reporting_shortage
 
 if TYPE_CHECKING:
     from xrelay.api.build_artifact import CompileTiming
+    from xrelay.api.profile import Profile
     from xrelay.runtime.executable import Executable, Plan
     from xrelay.runtime.memory import MemoryNeeds
 
@@ -144,16 +145,30 @@ class CompiledModel:
         sixteen. A kernel that has started runs to its end, and a run of less than 2 ms may do so too. The model can be
         run again at once.
         """
-        if self._takes_functions:
-            inputs = self._with_own_functions(inputs)
-        if is_mapping(inputs):
-            arrays = self._binder.from_mapping(inputs)
-        elif isinstance(inputs, (list, tuple)):
-            arrays = self._binder.from_sequence(inputs)
-        else:
-            kind = type(inputs).__name__
-            raise InputError(f"run takes a dict or a list of inputs, got {kind}", help="write run([x]) or model(x)")
-        return self._run(arrays, out, None if timeout is None else checked_timeout(timeout))
+        limit = None if timeout is None else checked_timeout(timeout)
+        arrays = self._arrays(inputs)
+        executable, plan = self._chosen(arrays)
+        return self._run(executable, plan, arrays, out, limit)
+
+    def profile(self, inputs: Mapping[str, object] | Sequence[object] = (), *, runs: int = 10) -> Profile:
+        """Measures the time that a run on `inputs` spends in each kernel; returns the fastest of `runs` traced runs.
+
+        `inputs` are as in `run`. Traced and plain runs alternate. The first profile on a machine measures its roofline,
+        for about a second. Other runs of the model are not affected. Raises the errors of `run`, and `InputError`
+        unless `runs` is a positive integer.
+        """
+        from xrelay.api.profile import profile_runs
+
+        if checked_integer("runs", runs) < 1:
+            raise InputError(f"runs is {runs}", help="pass a positive integer")
+        arrays = self._arrays(inputs)
+        executable, plan = self._chosen(arrays)
+
+        def run(traced: Executable) -> None:
+            self._run(traced, plan, arrays, None, None)
+
+        with reporting_shortage():
+            return profile_runs(executable.artifact, executable, run, runs=runs, threads=self._num_threads)
 
     def cancel(self) -> None:
         """Ends the runs of other threads with `ExecutionError`, at the points described in `run`.
@@ -248,9 +263,19 @@ class CompiledModel:
         outputs = ", ".join(f"{spec.name}: {spec}" for spec in self.outputs)
         return f"<CompiledModel {self._artifact.metadata.name}({inputs}) -> ({outputs})>"
 
-    def _run(
-        self, arrays: list[NDArray[Any]], out: Sequence[NDArray[Any]] | None, timeout: float | None
-    ) -> list[Listed]:
+    def _arrays(self, inputs: Mapping[str, object] | Sequence[object]) -> list[NDArray[Any]]:
+        """Returns the inputs in order, in native form."""
+        if self._takes_functions:
+            inputs = self._with_own_functions(inputs)
+        if is_mapping(inputs):
+            return self._binder.from_mapping(inputs)
+        if isinstance(inputs, (list, tuple)):
+            return self._binder.from_sequence(inputs)
+        kind = type(inputs).__name__
+        raise InputError(f"run takes a dict or a list of inputs, got {kind}", help="write run([x]) or model(x)")
+
+    def _chosen(self, arrays: Sequence[NDArray[Any]]) -> tuple[Executable, Plan]:
+        """Returns the code for inputs of these shapes, that of a version if there is one, and its plan."""
         executable = self._executable
         if executable is None:
             executable = self._load()
@@ -260,6 +285,16 @@ class CompiledModel:
             version = None if self._versions is None else self._versions.at(sizes)
             executable = executable if version is None else version
             plan = executable.plan(sizes)
+        return executable, plan
+
+    def _run(
+        self,
+        executable: Executable,
+        plan: Plan,
+        arrays: list[NDArray[Any]],
+        out: Sequence[NDArray[Any]] | None,
+        timeout: float | None,
+    ) -> list[Listed]:
         results: list[Listed] = [*(plan.new_outputs() if out is None else self._check_out(plan, out, arrays))]
         pointers = [address_of(array) for array in (*arrays, *results)]
         limits = RunLimits(self._num_threads, self._memory_limit, timeout)

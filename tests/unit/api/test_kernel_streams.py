@@ -15,11 +15,12 @@ from xrelay import registrations
 from xrelay.api import build_artifact, kernel_lowering
 from xrelay.api.codegen import Piece, llvm_texts
 from xrelay.api.kernel_lowering import KernelLowering, LoweredKernel
-from xrelay.api.kernel_stream import SYMBOL, KernelStream, Report
+from xrelay.api.kernel_stream import KernelStream, Report
 from xrelay.errors import ExecutionError, LoweringError
 from xrelay.lowering.kernel_units import KernelUnit
 from xrelay.passes.infra.printing import print_module
 from xrelay.passes.infra.source import full_context, parse_module
+from xrelay.runtime.kernel_work import KERNEL_PREFIX
 from xrelay.target import Target
 
 TYPE, MADE = "tensor<?x6xf32, #relay.dims<n>>", "!relay.incomplete"
@@ -105,7 +106,7 @@ def test_the_code_is_that_of_the_whole_module(text: str, monkeypatch: pytest.Mon
     whole, streamed = (Texts(text, monkeypatch, stream=stream) for stream in (False, True))
     assert streamed.functions() == whole.functions()
     assert streamed.names
-    assert all(symbol.startswith(SYMBOL) for symbol in streamed.names)
+    assert all(symbol.startswith(KERNEL_PREFIX) for symbol in streamed.names)
 
 
 def test_known_kernels_are_not_lowered_again(lowered: list[str]) -> None:

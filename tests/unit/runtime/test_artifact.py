@@ -236,7 +236,7 @@ def test_other_format_version(saved: Path, version: str):
 
     change_header(saved, edit)
     with pytest.raises(
-        ArtifactError, match=f"format {version}, this version of xrelay reads 11; help: compile the model again"
+        ArtifactError, match=f"format {version}, this version of xrelay reads 12; help: compile the model again"
     ):
         Artifact.load(saved)
 

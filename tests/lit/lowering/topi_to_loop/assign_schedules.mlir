@@ -6,7 +6,7 @@
 
 // No family is registered, so that families=registered assigns no schedule.
 // REGISTERED-NOT: loop.schedule_reason
-// OWN: loop.schedule_reason = "conv2d_nchwc:
+// OWN: loop.schedule_reason = "conv2d_nchwc: {{.*}}", loop.schedule_cycles = {{[0-9]+}} : i64
 
 // 14 columns of two blocks stay in registers; threads divide the rows and blocks; the image is padded first.
 // CHECK-LABEL: func.func private @conv
