@@ -22,6 +22,7 @@ LAZY: dict[str, str] = {
     "tools/xrelay_opt.py": "the first imports run while garbage collections are rare",
     "tools/opt": "xrelay-opt starts within 0.35 s: the imports of a flag run only if the flag is set",
     "src/xrelay/api/recipe.py": "a cached model opens without the compiler",
+    "src/xrelay/api/compile.py": "a compilation without a dump of its stages does not import the printer",
     "src/xrelay/api/version_helper.py": "a module is written for the helper only if its version is not cached",
     "src/xrelay/api/model_key.py": "the key of a file is computed without xDSL",
     "src/xrelay/api/worker_process.py": "a worker imports the compiler while garbage collections are rare",

@@ -6,6 +6,7 @@ from xrelay.tools.commands.base import Command
 from xrelay.tools.commands.bench import BenchCommand
 from xrelay.tools.commands.compile import CompileCommand
 from xrelay.tools.commands.explain import ExplainCommand
+from xrelay.tools.commands.explore import ExploreCommand
 from xrelay.tools.commands.import_ import ImportCommand
 from xrelay.tools.commands.inspect import InspectCommand
 from xrelay.tools.commands.profile import ProfileCommand
@@ -26,4 +27,5 @@ def all_commands() -> list[Command]:
         TuneCommand(),
         InspectCommand(),
         ExplainCommand(),
+        ExploreCommand(),
     ]

@@ -78,16 +78,18 @@ def _wrapped(text: str, first: str, others: str) -> list[str]:
 
 def schedules_to_json(explained: Iterable[ExplainedSchedule], target: Target) -> str:
     """Returns the rankings as JSON."""
-    kernels = [
-        {
-            "kernel": kernel.kernel,
-            "sources": list(kernel.sources),
-            "given": None if kernel.given is None else list(map(primitive_text, kernel.given.data)),
-            "ranking": [_ranked_json(ranked, is_chosen=ranked is kernel.chosen) for ranked in kernel.ranking],
-        }
-        for kernel in explained
-    ]
+    kernels = list(map(schedule_data, explained))
     return json.dumps({"version": FORMAT_VERSION, "target": str(target), "kernels": kernels}, indent=2)
+
+
+def schedule_data(kernel: ExplainedSchedule) -> dict[str, object]:
+    """Returns the ranking of a kernel as JSON."""
+    return {
+        "kernel": kernel.kernel,
+        "sources": list(kernel.sources),
+        "given": None if kernel.given is None else list(map(primitive_text, kernel.given.data)),
+        "ranking": [_ranked_json(ranked, is_chosen=ranked is kernel.chosen) for ranked in kernel.ranking],
+    }
 
 
 def _ranked_json(ranked: RankedSchedule, *, is_chosen: bool) -> dict[str, object]:

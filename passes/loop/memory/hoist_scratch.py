@@ -164,5 +164,6 @@ def _pass_scratch(site: func.CallOp, scratch: _Scratch) -> func.CallOp:
     operands = [*site.arguments[:place], *(op.memref for op in allocs), *site.arguments[place:]]
     call = func.CallOp(site.callee, operands, site.result_types)
     call.attributes |= site.attributes
+    call.location = site.location
     Rewriter.replace_op(site, [*allocs, call], call.results)
     return call

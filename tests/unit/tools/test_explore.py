@@ -1,0 +1,121 @@
+"""`xrelay explore`: what the page contains."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.unit.tools.explored import explore, write_model
+
+CONV, RELU, SOFTMAX = "/stem/conv/Conv", "/stem/act/Relu", "/head/Softmax"
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The page of the small model."""
+    folder = tmp_path_factory.mktemp("explore")
+    write_model(folder / "two.onnx")
+    explore(folder / "two.onnx", folder / "two.html")
+    return (folder / "two.html").read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def data(page: str) -> dict[str, Any]:
+    """The data in the page."""
+    found = re.search(r'<script id="data"[^>]*>([^<]*)</script>', page)
+    assert found is not None
+    return json.loads(gzip.decompress(base64.b64decode(found[1])))
+
+
+def ids(data: dict[str, Any], *names: str) -> set[int]:
+    return {data["names"].index(name) for name in names}
+
+
+def lines_of(level: dict[str, Any], wanted: set[int]) -> list[str]:
+    """The lines of a level that are linked to any of the nodes, by themselves or by their functions."""
+    lines = level["text"].split("\n")
+    within = {line for first, last, nodes in level["spans"] if wanted & set(nodes) for line in range(first, last + 1)}
+    return [
+        lines[line]
+        for line in sorted(within | {int(at) for at, nodes in level["nodes"].items() if wanted & set(nodes)})
+    ]
+
+
+def test_levels_from_onnx_to_assembly(data: dict[str, Any]) -> None:
+    names = [level["name"] for level in data["levels"]]
+    assert names[:2] == ["onnx", "imported"]
+    assert names[-5:] == ["scheduled", "scf", "llvm", "llvm-ir", "assembly"]
+
+
+def test_node_has_lines_in_every_level(data: dict[str, Any]) -> None:
+    conv = ids(data, CONV)
+    for level in data["levels"]:
+        assert lines_of(level, conv), level["name"]
+
+
+@pytest.mark.parametrize(
+    ("level", "text"),
+    [
+        ("onnx", "= Conv["),
+        ("imported", "relay.nn.conv2d"),
+        ("scheduled", "func private @fused_nn_conv2d_nn_relu("),
+        ("llvm-ir", "@fused_nn_conv2d_nn_relu("),
+        ("assembly", "fused_nn_conv2d_nn_relu:"),
+    ],
+)
+def test_lines_of_a_node_compute_it(data: dict[str, Any], level: str, text: str) -> None:
+    (found,) = (each for each in data["levels"] if each["name"] == level)
+    assert any(text in line for line in lines_of(found, ids(data, CONV)))
+    assert not any(text in line for line in lines_of(found, ids(data, SOFTMAX)))
+
+
+def test_graph_groups_fused_ops(data: dict[str, Any]) -> None:
+    nodes = data["graph"]["nodes"]
+    kernels = [node for node in nodes if ids(data, CONV) & set(node["nodes"])]
+    assert any(ids(data, RELU) <= set(node["nodes"]) and "nn.conv2d" in node["ops"] for node in kernels)
+    inputs = {to for start, to, _ in data["graph"]["edges"] if nodes[start]["kind"] == "input"}
+    assert inputs
+    assert all(nodes[number]["kind"] == "kernel" for number in inputs)
+
+
+def test_stories_and_schedules(data: dict[str, Any]) -> None:
+    assert any("nn.relu" in story for story in data["fusion"][RELU])
+    called = {node["name"] for node in data["graph"]["nodes"] if node["kind"] == "kernel"}
+    assert called & data["schedules"].keys()
+    assert all(any(each["chosen"] for each in kernel["ranking"]) for kernel in data["schedules"].values())
+
+
+def test_buffers_in_use_together_do_not_overlap(data: dict[str, Any]) -> None:
+    buffers = data["memory"]["buffers"]
+    assert buffers
+    for number, one in enumerate(buffers):
+        for other in buffers[:number]:
+            if one["first"] <= other["last"] and other["first"] <= one["last"] and one["offset"] != other["offset"]:
+                ends = one["offset"] + one["size"], other["offset"] + other["size"]
+                assert ends[0] <= other["offset"] or ends[1] <= one["offset"]
+
+
+def test_passes_show_what_they_changed(data: dict[str, Any]) -> None:
+    runs = {run["name"]: run for run in data["passes"]}
+    assert "+" in runs["relay-fuse-ops"]["diff"]
+    assert runs["relay-fuse-ops"]["changed"] > 0
+    assert runs["relay-lift-closures"]["changed"] == 0
+
+
+def test_page_needs_no_network(page: str) -> None:
+    links = re.findall(r'(?:src|href)\s*=\s*["\'][^"\']*', page)
+    assert not links
+    assert not re.findall(r"url\(|@import|fetch\(|XMLHttpRequest", page)
+
+
+def test_names_of_nodes_are_not_html(tmp_path: Path) -> None:
+    write_model(tmp_path / "<b>.onnx", "</script><script>alert(1)</script>")
+    explore(tmp_path / "<b>.onnx", tmp_path / "m.html")
+    text = (tmp_path / "m.html").read_text(encoding="utf-8")
+    assert "alert(1)" not in text
+    assert "<title>&lt;b&gt;</title>" in text

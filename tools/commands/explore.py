@@ -1,0 +1,99 @@
+"""`xrelay explore`."""
+
+from __future__ import annotations
+
+import sys
+from argparse import ArgumentParser, Namespace
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
+
+from xrelay.errors import InputError
+from xrelay.tools.command_line import add_switches, progress_bar
+from xrelay.tools.commands.base import Command, UsageError, add_records, add_shapes, add_source, refuse_to_replace
+
+if TYPE_CHECKING:
+    from xrelay.tools.explore.linked_text import Level
+
+
+class ExploreCommand(Command):
+    """Write a page that shows a model at every level, with the compiler's decisions.
+
+    The page is one file without network access. On its left is the graph of kernels, searchable and collapsible by the
+    scopes in the names of nodes. On its right are levels of the program side by side, from ONNX nodes to assembly: a
+    click on a node, a line or an instruction highlights the parts of all levels that were made from the same nodes.
+    Below are the reasons for fusion, the ranking of schedules, the memory of a run over time, and the passes with the
+    lines that each changed.
+    """
+
+    name: ClassVar[str] = "explore"
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Declares the model, the page, and the compile options."""
+        add_source(parser, "model: .onnx or .mlir")
+        parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="page to write (default: MODEL.html)")
+        add_shapes(parser)
+        parser.add_argument(
+            "-O", dest="opt_level", type=int, choices=range(4), default=3, help="optimisation level (3)"
+        )
+        parser.add_argument("--target", help="CPU to compile for (default: this machine)")
+        add_records(parser.add_argument)
+        add_switches(
+            parser.add_argument,
+            {
+                "--integers": "compute between quantised values with integers",
+                "--exact": "allow no approximations, only other orders of sums",
+            },
+        )
+
+    def run(self, args: Namespace) -> int:
+        """Compiles the model and writes the page."""
+        if args.model.suffix == ".xrelay":
+            raise UsageError(f"'{args.model}' has native code only", help="pass the .onnx or .mlir file of the model")
+        output: Path = args.model.with_suffix(".html") if args.output is None else args.output
+        refuse_to_replace(args.model, output)
+        _explore(args, output)
+        sys.stderr.write(f"wrote {output} ({output.stat().st_size / 1024:.0f} KiB)\n")
+        return 0
+
+
+def _explore(args: Namespace, output: Path) -> None:
+    """Records the compilation of the model, and writes the page."""
+    from xrelay.api.recipe import Recipe
+    from xrelay.api.request import chosen_target
+    from xrelay.passes.fusion.partition import FusionOptions
+    from xrelay.passes.infra.pass_context import PassContext
+    from xrelay.tools.explore.page import page_data, page_text
+    from xrelay.tools.explore.recording import PassRecorder, StageRecorder
+
+    target = chosen_target(args.target, None)
+    recipe = Recipe(
+        args.model,
+        target,
+        args.opt_level,
+        dict(args.shapes),
+        integers=args.integers,
+        exact=args.exact,
+        cache=False,
+        records=args.records,
+    )
+    stages, passes = StageRecorder(), PassRecorder(target, FusionOptions(args.opt_level))
+    with progress_bar("compiling") as progress, PassContext(instruments=[passes]):
+        built = recipe.build(receiver=stages, progress=progress)
+    if recipe.is_onnx:
+        stages.levels.insert(0, _onnx_level(args.model))
+    metadata = built.artifact.metadata
+    summary = f"{len(metadata.kernels)} kernels for {metadata.cpu}, xrelay -O{args.opt_level}"
+    try:
+        output.write_text(page_text(page_data(recipe.name, summary, stages, passes), recipe.name), encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"cannot write the page: {error.strerror}", location=str(output)) from error
+
+
+def _onnx_level(model: Path) -> Level:
+    """Returns the nodes of an ONNX model as the first level."""
+    from xrelay.frontend.onnx.node_text import node_lines
+    from xrelay.tools.explore.linked_text import Level
+
+    nodes = list(node_lines(model))
+    text = "\n".join(line for _, line in nodes)
+    return Level("onnx", "nodes of the ONNX model", text, (), {at: (name,) for at, (name, _) in enumerate(nodes)})

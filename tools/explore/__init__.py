@@ -1,0 +1,5 @@
+"""`xrelay explore`: one page with the graph of a model, its levels side by side, and the compiler's decisions.
+
+`recording.py` follows a compilation, `linked_text.py` and `native_text.py` connect lines of text to nodes of the model,
+`fused_graph.py`, `arena_plan.py` and `decisions.py` extract what the page draws, and `page.py` writes the page.
+"""

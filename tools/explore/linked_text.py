@@ -1,0 +1,101 @@
+"""Levels of a program as text, with the nodes of the model that each line was made from."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from io import StringIO
+
+from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.dialects.func import CallOp
+from xdsl.ir import Operation
+
+from xrelay.dialects.shared.locations import source_names
+from xrelay.passes.infra.printing import TextPrinter, bracket_function_results
+from xrelay.passes.infra.verify import walk_ops
+
+
+@dataclass(frozen=True)
+class Span:
+    """The lines of a function, first and last, and the nodes that it computes."""
+
+    first: int
+    last: int
+    nodes: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Level:
+    """The text of a program at a level. Lines are counted from 0."""
+
+    name: str
+    title: str
+    text: str
+    spans: tuple[Span, ...] = ()
+    """The functions that compute nodes, in order."""
+    nodes: Mapping[int, tuple[str, ...]] = field(default_factory=dict[int, tuple[str, ...]])
+    """The nodes of single lines."""
+
+
+class _NotingPrinter(TextPrinter):
+    """A printer that notes where the text of each op starts."""
+
+    def __init__(self, stream: StringIO):
+        super().__init__(stream, generic=False, debuginfo=False)
+        self.starts: list[tuple[int, Operation]] = []
+
+    def print_op(self, op: Operation) -> None:
+        """Prints an op."""
+        self.starts.append((self.text.tell(), op))
+        super().print_op(op)
+
+
+def linked_text(module: ModuleOp, name: str, title: str, computed: Mapping[str, Sequence[str]]) -> Level:
+    """Returns the text of a module. Lines are linked by the locations of ops, and by the nodes of their function."""
+    bracket_function_results(module)
+    printer = _NotingPrinter(StringIO())
+    printer.print_op(module)
+    text = printer.text.getvalue()
+    newlines = [at for at, character in enumerate(text) if character == "\n"]
+    lines = [(bisect_right(newlines, start - 1), op) for start, op in printer.starts]
+    nodes: defaultdict[int, dict[str, None]] = defaultdict(dict)
+    for line, op in lines:
+        nodes[line].update(dict.fromkeys(nodes_of_op(op)))
+    found = {line: tuple(names) for line, names in nodes.items() if names}
+    return Level(name, title, text, tuple(_spans(lines, len(newlines), computed)), found)
+
+
+def nodes_of_op(op: Operation) -> Sequence[str]:
+    """Returns the nodes of an op: those of its location, and the function that it calls as `@name`."""
+    return [*source_names(op.location), *([f"@{op.callee.string_value()}"] if isinstance(op, CallOp) else [])]
+
+
+def nodes_of_functions(module: ModuleOp) -> dict[str, tuple[str, ...]]:
+    """Returns the nodes that each called function of a module computes: those of its calls."""
+    found: defaultdict[str, dict[str, None]] = defaultdict(dict)
+    for op in walk_ops(module):
+        if isinstance(op, CallOp):
+            found[op.callee.string_value()].update(dict.fromkeys(nodes_of_op(op)))
+    return {name: tuple(nodes) for name, nodes in found.items()}
+
+
+def _spans(lines: Sequence[tuple[int, Operation]], end: int, computed: Mapping[str, Sequence[str]]) -> Iterator[Span]:
+    """Yields the spans of the functions that compute nodes."""
+    starts = [(line, op) for line, op in lines if isinstance(op.parent_op(), ModuleOp)]
+    for (line, op), (following, _) in zip(starts, [*starts[1:], (end, None)], strict=True):
+        name = op.get_attr_or_prop("sym_name")
+        nodes = nodes_of(name.data, computed) if isinstance(name, StringAttr) else ()
+        if nodes:
+            yield Span(line, following - 1, nodes)
+
+
+def nodes_of(function: str, computed: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
+    """Returns the nodes of a function, or of the kernel that it is a part of, whose name is a prefix of its own."""
+    name = function
+    while name:
+        if name in computed:
+            return tuple(computed[name])
+        name = name.rpartition("_")[0]
+    return ()

@@ -1,0 +1,140 @@
+"use strict";
+// The tabs below: kernels, fusion, schedules, memory, passes.
+
+const TABS = [["kernels", drawKernels], ["fusion", drawFusion], ["schedule", drawSchedule], ["memory", drawMemory], ["passes", drawPasses]];
+const shown = { tab: 0, pass: null, order: 2 };
+
+const cell = (text, number = false) => element("td", { class: number ? "number" : "" }, String(text));
+const hint = (text) => element("p", { class: "hint" }, text);
+const selectedNames = () => [...state.nodes].map((id) => data.names[id]);
+const selectedKernels = () => {
+  const calls = data.graph.nodes.filter((node) => node.kind === "kernel" && isSelected(node.nodes));
+  return [...new Set([...calls.map((node) => node.name), ...[...state.kernels].map((id) => data.names[id].slice(1))])];
+};
+
+/** The calls of kernels with their times, the slowest first; a click on a heading orders by it. */
+function drawKernels() {
+  const calls = data.graph.nodes.filter((node) => node.kind === "kernel");
+  const columns = data.profile
+    ? [["kernel", nameOf], ["nodes", namesOf], ["µs", (c) => c.seconds * 1e6], ["share %", (c) => (100 * c.seconds) / data.profile.seconds],
+       ["GFLOP/s", (c) => c.gflops], ["GB/s", (c) => c.gbytes], ["of roofline %", (c) => (c.roofline === null ? null : 100 * c.roofline)]]
+    : [["kernel", nameOf], ["nodes", namesOf], ["ops", (c) => c.ops.join(" · ")]];
+  const order = Math.min(shown.order, columns.length - 1);
+  const key = columns[order][1];
+  const rank = (a, b) => (typeof key(a) === "number" ? key(b) - key(a) : String(key(a)).localeCompare(String(key(b))));
+  const rows = (data.profile || shown.ordered ? [...calls].sort(rank) : calls).map((call) => element("tr", {
+    class: isSelected(call.nodes) ? "row selected" : "row", onclick: () => select(call.nodes),
+  }, ...columns.map(([, value]) => numberCell(value(call)))));
+  const heads = columns.map(([name], index) => element("th", {
+    class: index > 1 && data.profile ? "number" : "", onclick: () => { shown.order = index; shown.ordered = true; drawTab(); },
+  }, name));
+  return [element("table", {}, element("tr", {}, ...heads), ...rows)];
+}
+
+const nameOf = (call) => shortened(call.name, 48);
+const namesOf = (call) => shortened(call.nodes.map((id) => data.names[id]).filter((text) => !text.startsWith("@")).join(", "), 44);
+
+function numberCell(value) {
+  if (value === null || value === undefined) return cell("", true);
+  return typeof value === "number" ? cell(value.toFixed(1), true) : cell(value);
+}
+
+/** Why the selected nodes are in their kernels. */
+function drawFusion() {
+  const stories = [...new Set([...selectedNames(), ...selectedKernels().map((name) => `@${name}`)].flatMap((name) => data.fusion[name] ?? []))];
+  if (!stories.length) return [hint("Select a node: this tab explains why it shares its kernel with others, or why it does not.")];
+  return stories.map((story) => element("pre", {}, story));
+}
+
+/** The candidates for the schedule of the selected kernels. */
+function drawSchedule() {
+  const kernels = selectedKernels().filter((name) => data.schedules[name]);
+  if (!kernels.length) return [hint("Select a kernel: this tab ranks the candidates for its schedule.")];
+  return kernels.slice(0, 8).flatMap((name) => drawnRanking(name, data.schedules[name]));
+}
+
+function drawnRanking(name, kernel) {
+  const parts = [element("h2", {}, `@${name}`)];
+  const heads = ["", "cycles", "arithmetic", "memory", "candidate", "reason"];
+  const rows = kernel.ranking.map((each) => {
+    const numbers = ["cycles", "arithmetic", "memory"].map((part) => cell(each.cost === null ? "–" : each.cost[part].toLocaleString("en"), true));
+    const reason = each.refused === null ? each.reason : `refused: ${each.refused}`;
+    return element("tr", { class: each.chosen ? "selected" : "" }, cell(each.chosen ? "▸" : ""), ...numbers,
+      cell(each.name ? `${each.family}: ${each.name}` : each.family), cell(reason));
+  });
+  if (rows.length) parts.push(element("table", {}, element("tr", {}, ...heads.map((text) => element("th", {}, text))), ...rows));
+  const chosen = kernel.ranking.find((each) => each.chosen);
+  const decisions = chosen?.decisions ?? [];
+  const steps = kernel.given ?? chosen?.schedule ?? [];
+  parts.push(element("pre", {}, [...decisions, "", ...steps].join("\n")));
+  return parts;
+}
+
+/** The arena over the calls of a run: x is the call, y the offset in bytes. */
+function drawMemory() {
+  const { calls, buffers, dynamic } = data.memory;
+  const note = dynamic ? `${dynamic} buffers of dynamic size or offset are not drawn. ` : "";
+  if (!buffers.length) return [hint(`${note}The program has no buffer of constant size in an arena.`)];
+  const total = Math.max(...buffers.map((buffer) => buffer.offset + buffer.size));
+  const [width, height] = [Math.max(600, byId("tab").clientWidth - 90), 190];
+  const x = (call) => 60 + (call * width) / Math.max(1, calls.length);
+  const y = (bytes) => 8 + (bytes * height) / total;
+  const drawn = shape("svg", { width: width + 70, height: height + 40 });
+  for (const buffer of buffers) {
+    drawn.append(shape("rect", {
+      class: isSelected(idsOfCall(buffer.first)) ? "buffer selected" : "buffer", x: x(buffer.first), y: y(buffer.offset),
+      width: x(buffer.last + 1) - x(buffer.first), height: Math.max(1, y(buffer.offset + buffer.size) - y(buffer.offset)),
+      fill: `hsl(${(buffer.offset * 360) / total + 200} 45% 55%)`, onclick: () => select(idsOfCall(buffer.first), "memory"),
+    }, shape("title", {}, `%${buffer.name} ${buffer.type}\n${buffer.size.toLocaleString("en")} bytes at ${buffer.offset.toLocaleString("en")}\n` +
+      `${nameOfCall(buffer.first)} … ${nameOfCall(buffer.last)}`)));
+  }
+  for (const part of [0, 0.5, 1]) drawn.append(shape("text", { class: "axis", x: 2, y: y(part * total) + 4 }, `${((part * total) / 2 ** 20).toFixed(1)} MiB`));
+  drawn.append(shape("text", { class: "axis", x: 60, y: height + 26 }, `${calls.length} calls, from left to right`));
+  return [hint(`${note}${(total / 2 ** 20).toFixed(2)} MiB hold ${buffers.length} buffers of ` +
+    `${(buffers.reduce((sum, buffer) => sum + buffer.size, 0) / 2 ** 20).toFixed(2)} MiB together. A click selects the call that writes a buffer.`), drawn];
+}
+
+/** Returns the ids of call `number` of the scheduled program. */
+const idsOfCall = (number) => data.memory.calls[number];
+const nameOfCall = (number) => data.names[idsOfCall(number)[0]];
+
+/** The passes in order, and the lines that the chosen one changed. */
+function drawPasses() {
+  const rows = data.passes.map((run, number) => element("tr", {
+    class: shown.pass === number ? "row selected" : "row", onclick: () => { shown.pass = number; drawTab(); },
+  }, cell(run.name), cell((run.seconds * 1e3).toFixed(1), true), cell(run.ops.toLocaleString("en"), true), cell(run.changed ?? "?", true)));
+  const heads = ["pass", "ms", "ops after", "lines changed"].map((text, index) => element("th", { class: index ? "number" : "" }, text));
+  const table = element("div", {}, element("table", {}, element("tr", {}, ...heads), ...rows));
+  const chosen = data.passes[shown.pass];
+  const diff = element("div", { class: "diff" });
+  if (chosen === undefined) diff.append(hint("Select a pass to see what it changed."));
+  else if (chosen.diff === null) diff.append(hint(`The module of ${chosen.name} is too large to show what changed.`));
+  else if (!chosen.diff) diff.append(hint(`${chosen.name} changed nothing.`));
+  else diff.append(...chosen.diff.split("\n").map(drawnDiffLine));
+  return [element("div", { class: "split" }, table, diff)];
+}
+
+function drawnDiffLine(text) {
+  const kind = { "+": "added", "-": "removed", "@": "place" }[text[0]] ?? "";
+  return element("div", { class: kind }, text);
+}
+
+function drawTab() {
+  const top = byId("tab").querySelector(".split > div")?.scrollTop;
+  [...byId("tabs").children].forEach((button, index) => button.setAttribute("aria-selected", index === shown.tab));
+  byId("tab").replaceChildren(...TABS[shown.tab][1]());
+  const list = byId("tab").querySelector(".split > div");
+  if (list && top) list.scrollTop = top;
+}
+
+function openTab(index) {
+  if (index >= TABS.length) return;
+  shown.tab = index;
+  drawTab();
+}
+
+function startDetails() {
+  TABS.forEach(([name], index) => byId("tabs").append(element("button", { role: "tab", onclick: () => openTab(index) }, name)));
+  drawTab();
+  state.listeners.push(drawTab);
+}

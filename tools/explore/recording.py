@@ -1,0 +1,127 @@
+"""Follows a compilation: keeps the text of each level, and for each pass its time and the lines that it changed."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Final
+
+from xdsl.dialects.builtin import ModuleOp
+
+from xrelay.lowering.pipelines import Phase
+from xrelay.lowering.topi_to_loop.explain_schedules import ExplainedSchedule, explain_schedules
+from xrelay.passes.fusion.explain import ExplainedBlock, explain_fusion
+from xrelay.passes.fusion.partition import FusionOptions
+from xrelay.passes.infra.pass_info import PassInfo
+from xrelay.passes.infra.pass_instrument import PassInstrument
+from xrelay.passes.infra.printing import print_module
+from xrelay.passes.infra.verify import walk_ops
+from xrelay.target import Target
+from xrelay.tools.explore.arena_plan import ArenaPlan, arena_plan
+from xrelay.tools.explore.fused_graph import FusedGraph, fused_graph
+from xrelay.tools.explore.linked_text import Level, linked_text, nodes_of_functions
+from xrelay.tools.explore.native_text import assembly_level, llvm_level
+
+MAX_DIFF_LINES: Final = 2000
+"""The maximum number of lines of a diff."""
+MAX_DIFF_OPS: Final = 20_000
+"""The maximum number of ops of a module whose changes are recorded: printing larger ones takes longer than passes."""
+_CONTEXT_LINES: Final = 2
+_TITLES: Final = {phase.name.lower(): phase.value for phase in Phase}
+
+
+@dataclass(frozen=True)
+class PassRun:
+    """A pass that ran: its time, and the lines that it changed."""
+
+    name: str
+    seconds: float
+    ops: int
+    """The number of ops of the module after the pass."""
+    diff: str | None
+    """A unified diff, empty for no change; None for modules of more than `MAX_DIFF_OPS` ops."""
+
+
+class StageRecorder:
+    """Receives the stages of a compilation. The returned functions of a program are not recorded."""
+
+    def __init__(self) -> None:
+        self.levels: list[Level] = []
+        self.graph = FusedGraph()
+        self.plan = ArenaPlan()
+        self._computed: dict[str, tuple[str, ...]] = {}
+
+    def receive(self, number: int, name: str, module: ModuleOp) -> None:
+        """Keeps the text of a stage, the graph of the fused program, and the plan of the scheduled one."""
+        title = _TITLES.get(name, "the program as it was read")
+        self._computed.update(nodes_of_functions(module))
+        self.levels.append(linked_text(module, name, title, self._computed))
+        if name == Phase.FUSED.name.lower():
+            self.graph = fused_graph(module)
+        if name == Phase.SCHEDULED.name.lower():
+            self.plan = arena_plan(module)
+
+    def receive_native(self, number: int, texts: Sequence[str], listings: Sequence[str]) -> None:
+        """Keeps LLVM IR and assembly."""
+        self.levels += (llvm_level(texts, self._computed), assembly_level(listings, self._computed))
+
+    def finish_stages(self) -> None:
+        """Does nothing."""
+
+    def finish(self, timing: str) -> None:
+        """Does nothing."""
+
+    def for_function(self, number: int) -> StageRecorder:
+        """Returns a recorder of its own for a returned function."""
+        return StageRecorder()
+
+
+class PassRecorder(PassInstrument):
+    """Records every pass, and explains fusion and schedules directly before the passes that decide them."""
+
+    def __init__(self, target: Target, options: FusionOptions):
+        self.passes: list[PassRun] = []
+        self.fusion: list[ExplainedBlock] = []
+        self.schedules: list[ExplainedSchedule] = []
+        self._target = target
+        self._options = options
+        self._before: str | None = None
+        self._start = 0.0
+
+    def run_before_pass(self, mod: ModuleOp, info: PassInfo) -> None:
+        """Keeps the text before the pass."""
+        if info.name == "relay-fuse-ops":
+            self.fusion = explain_fusion(mod.clone(), self._options)
+        if info.name == "loop-assign-schedules":
+            self.schedules = explain_schedules(mod, self._target)
+        self._before = _text(mod, _count(mod))
+        self._start = perf_counter()
+
+    def run_after_pass(self, mod: ModuleOp, info: PassInfo) -> None:
+        """Adds the pass, with the lines that it changed."""
+        seconds, ops = perf_counter() - self._start, _count(mod)
+        after = _text(mod, ops)
+        diff = None if self._before is None or after is None else changed_lines(self._before, after)
+        self.passes.append(PassRun(info.name, seconds, ops, diff))
+
+
+def _count(module: ModuleOp) -> int:
+    return sum(1 for _ in walk_ops(module))
+
+
+def _text(module: ModuleOp, ops: int) -> str | None:
+    return print_module(module) if ops <= MAX_DIFF_OPS else None
+
+
+def changed_lines(before: str, after: str) -> str:
+    """Returns a unified diff without its header, cut after `MAX_DIFF_LINES`; empty for equal texts."""
+    if before == after:
+        return ""
+    lines = difflib.unified_diff(before.split("\n"), after.split("\n"), n=_CONTEXT_LINES, lineterm="")
+    found = [line for number, line in enumerate(lines) if number > 1]
+    kept = found[:MAX_DIFF_LINES]
+    if len(found) > len(kept):
+        kept.append(f"… {len(found) - len(kept)} more lines")
+    return "\n".join(kept)
