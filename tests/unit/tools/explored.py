@@ -11,7 +11,10 @@ from onnx import ModelProto, TensorProto, helper, numpy_helper
 
 
 def write_model(path: Path, first: str = "/stem/conv/Conv") -> None:
-    """Writes a network of two modules: a convolution, an activation and a pool, then a convolution and a softmax. `first` is the name of the first node."""
+    """Writes a network of two modules: a convolution with an activation and a pool, then a convolution and a softmax.
+
+    `first` is the name of the first node.
+    """
     rng = np.random.default_rng(0)
     weights = [rng.standard_normal(shape).astype(np.float32) for shape in ((16, 3, 3, 3), (8, 16, 1, 1))]
     nodes = [
