@@ -13,6 +13,7 @@ from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 
 from xrelay.dialects.loop import ScheduleAttr
+from xrelay.dialects.loop.schedule import primitive_text
 from xrelay.dialects.shared.attribute_names import SCHEDULE, SCHEDULE_REASON
 from xrelay.errors import ScheduleError
 from xrelay.lowering.kernel_units import sources_of
@@ -42,6 +43,21 @@ class RankedSchedule:
     decisions: tuple[str, ...] = ()
     """The decisions that were made while the schedule was applied."""
 
+    def as_data(self, *, is_chosen: bool) -> dict[str, object]:
+        """Returns the schedule for JSON."""
+        cost, schedule = self.cost, self.schedule
+        keys = ("cycles", "arithmetic", "memory")
+        return {
+            "family": self.family,
+            "name": self.name,
+            "reason": self.reason,
+            "cost": None if cost is None else {key: round(getattr(cost, key)) for key in keys},
+            "refused": self.refused,
+            "chosen": is_chosen,
+            "schedule": None if schedule is None else list(map(primitive_text, schedule.data)),
+            "decisions": list(self.decisions),
+        }
+
 
 @dataclass(frozen=True)
 class ExplainedSchedule:
@@ -60,6 +76,15 @@ class ExplainedSchedule:
     def chosen(self) -> RankedSchedule | None:
         """The first legal schedule."""
         return next((ranked for ranked in self.ranking if ranked.schedule is not None), None)
+
+    def as_data(self) -> dict[str, object]:
+        """Returns the ranking for JSON."""
+        return {
+            "kernel": self.kernel,
+            "sources": list(self.sources),
+            "given": None if self.given is None else list(map(primitive_text, self.given.data)),
+            "ranking": [ranked.as_data(is_chosen=ranked is self.chosen) for ranked in self.ranking],
+        }
 
 
 def explain_schedules(module: ModuleOp, target: Target) -> list[ExplainedSchedule]:

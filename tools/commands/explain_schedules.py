@@ -78,30 +78,5 @@ def _wrapped(text: str, first: str, others: str) -> list[str]:
 
 def schedules_to_json(explained: Iterable[ExplainedSchedule], target: Target) -> str:
     """Returns the rankings as JSON."""
-    kernels = list(map(schedule_data, explained))
+    kernels = [kernel.as_data() for kernel in explained]
     return json.dumps({"version": FORMAT_VERSION, "target": str(target), "kernels": kernels}, indent=2)
-
-
-def schedule_data(kernel: ExplainedSchedule) -> dict[str, object]:
-    """Returns the ranking of a kernel as JSON."""
-    return {
-        "kernel": kernel.kernel,
-        "sources": list(kernel.sources),
-        "given": None if kernel.given is None else list(map(primitive_text, kernel.given.data)),
-        "ranking": [_ranked_json(ranked, is_chosen=ranked is kernel.chosen) for ranked in kernel.ranking],
-    }
-
-
-def _ranked_json(ranked: RankedSchedule, *, is_chosen: bool) -> dict[str, object]:
-    cost, schedule = ranked.cost, ranked.schedule
-    keys = ("cycles", "arithmetic", "memory")
-    return {
-        "family": ranked.family,
-        "name": ranked.name,
-        "reason": ranked.reason,
-        "cost": None if cost is None else {key: round(getattr(cost, key)) for key in keys},
-        "refused": ranked.refused,
-        "chosen": is_chosen,
-        "schedule": None if schedule is None else list(map(primitive_text, schedule.data)),
-        "decisions": list(ranked.decisions),
-    }

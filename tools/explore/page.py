@@ -14,7 +14,6 @@ from typing import Final
 
 from xrelay.passes.fusion.explain import ExplainedBlock
 from xrelay.passes.fusion.explain_text import story_lines
-from xrelay.tools.commands.explain_schedules import schedule_data
 from xrelay.tools.explore.arena_plan import ArenaPlan
 from xrelay.tools.explore.fused_graph import FusedGraph
 from xrelay.tools.explore.linked_text import Level
@@ -51,7 +50,7 @@ def page_data(title: str, summary: str, stages: StageRecorder, passes: PassRecor
         "graph": _graph(stages.graph, names),
         "memory": _memory(stages.plan, names),
         "fusion": fusion_stories(passes.fusion),
-        "schedules": {each.kernel: schedule_data(each) for each in passes.schedules},
+        "schedules": {each.kernel: each.as_data() for each in passes.schedules},
         "passes": [_pass(run) for run in passes.passes],
         "profile": None,
         "names": names.all(),
