@@ -16,8 +16,17 @@ After:
     %y = relay.qnn.block_dense(%x, %w, %s, %z)
     %r = relay.qnn.block_dequantize(relay.take(%w, %i) {axis = 0}, relay.take(%s, %i) {axis = 0}, …)
 
+A constant matrix of 64 KiB of bytes or more is a weight of one block a unit, if it is cast and multiplied by scales, or
+`qnn.dequantize`:
+
+    %a = relay.multiply(relay.cast(%q) {dtype = f32}, %s)            %q : tensor<256x300xi8>, %s : tensor<1x300xf32>
+    %y = relay.nn.matmul(%x, %a)
+
+    %y = relay.qnn.block_dense(%x, %w, %t, %z) {bits = 8, block_size = 256}              %w : tensor<300x64xi32>
+
 Left alone: products with transposed data or with another element type, and other readers of the weight, which
-`relay-fold-constant` or the kernel dequantises.
+`relay-fold-constant` or the kernel dequantises. Refuses, with a remark, to pack bytes with scales or zero points that
+are not constant or vary along the sums, zero points that are no integers, and units of bytes that are no whole words.
 """
 
 from __future__ import annotations
@@ -39,6 +48,7 @@ from xrelay.dialects.shared.types import element_type_of, is_complete, shape_of
 from xrelay.passes.graph.remarks import Remarks, report
 from xrelay.passes.graph.rewriting import Emitter, owner_of, rewrite, rewrite_once
 from xrelay.passes.infra.xrelay_pass import REORDERS_SUMS, XRelayPass
+from xrelay.passes.qnn.byte_weights import UnpackableError, byte_matrix
 
 
 @dataclass(frozen=True)
@@ -73,9 +83,11 @@ class MultiplyByPackedWeight(RewritePattern):
 
     def __init__(self, remarks: Remarks):
         self._remarks = remarks
+        self._packed: dict[tuple[SSAValue, int], BlockDequantizeOp] = {}
+        """Matrix of dequantised bytes → the op that represents it in blocks."""
 
     def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter) -> None:
-        """Rewrites `op` if the depth is the axis along which the weight is packed."""
+        """Rewrites `op` if the depth is the axis along which the weight is packed, or bytes can be packed along it."""
         if not isinstance(op, DenseOp | MatmulOp) or not _is_f32(op):
             return
         flip_data, units_first = op.transposed if isinstance(op, MatmulOp) else (False, True)
@@ -83,13 +95,34 @@ class MultiplyByPackedWeight(RewritePattern):
         if (moved := owner_of(weight, TransposeOp)) is not None:
             units_first = units_first == (moved.permutation(2) == (0, 1))
             weight = moved.operands[0]
-        packed = owner_of(weight, BlockDequantizeOp)
-        if packed is None or flip_data or not units_first:
+        packed = None if flip_data else self._packed_weight(op, weight, int(units_first), rewriter)
+        if packed is None:
             return
         emit = Emitter(rewriter, op)
         result = emit.insert(BlockDenseOp.typed([op.operands[0], *packed.operands], packed.properties)).results[0]
         self._remarks.applied(op, "reads the packed weight")
         emit.replace(result)
+
+    def _packed_weight(
+        self, op: Operation, weight: SSAValue, depth: int, rewriter: PatternRewriter
+    ) -> BlockDequantizeOp | None:
+        """Returns the op that dequantises `weight` in blocks along axis `depth`; packs the bytes of large matrices."""
+        packed = self._packed.get((weight, depth))
+        if packed is not None:
+            return packed
+        packed = owner_of(weight, BlockDequantizeOp)
+        if packed is not None:
+            return packed if depth == 1 else None
+        matrix = byte_matrix(weight)
+        if matrix is None or matrix.is_small:
+            return None
+        try:
+            packed = matrix.pack(depth, rewriter)
+        except UnpackableError as refused:
+            self._remarks.refused(op, str(refused))
+            return None
+        self._packed[weight, depth] = packed
+        return packed
 
 
 class TakePackedRows(RewritePattern):

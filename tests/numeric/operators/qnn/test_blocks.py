@@ -118,3 +118,28 @@ def test_products_at_all_levels(rows: int) -> None:
     result, x, _ = product(rows, 40, 96, 4, 32, "packed", biased=True)
     module = relay.IRModule.from_expr(relay.Function(relay.analysis.free_vars(result), result))
     check_levels(transform.InferType()(module), [x], rtol=1e-4, every=True)
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8"])
+@pytest.mark.parametrize("zero", ["none", "one", "units"])
+@pytest.mark.parametrize("units_axis", [0, 1])
+def test_dequantized_bytes(units_axis: int, zero: str, dtype: str) -> None:
+    """A weight of dequantised bytes is packed with the same numbers; each product has its own words."""
+    limits, depth, units = np.iinfo(dtype), 260, 270
+    shape = (units, depth) if units_axis == 0 else (depth, units)
+    along = (units, 1) if units_axis == 0 else (1, units)
+    numbers = RNG.integers(limits.min, limits.max + 1, shape).astype(dtype)
+    points = {"none": 0, "one": 7, "units": RNG.integers(limits.min, limits.max + 1, along)}[zero]
+    scale, x = RNG.uniform(0.5, 2, along).astype(np.float32), RNG.normal(size=(5, depth)).astype(np.float32)
+    distance = relay.cast(relay.const(numbers), dtype="float32")
+    if zero != "none":
+        distance = relay.subtract(distance, relay.const(np.float32(points)))
+    weight = relay.multiply(distance, relay.const(scale))
+    data = relay.var("x", shape=x.shape)
+    result = relay.nn.matmul(data, weight, transpose_b=units_axis == 0)
+    module = transform.InferType()(relay.IRModule.from_expr(relay.Function([data], result)))
+    assert "relay.qnn.block_dense" in str(transform.create_pass("qnn-fuse-block-dequantize")(module))
+    plain = (numbers.astype(float) - points) * scale.astype(float)
+    expected = x @ (plain.T if units_axis == 0 else plain)
+    found = xrelay.compile(module).run([x])[0]
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-6 * np.abs(expected).max())
