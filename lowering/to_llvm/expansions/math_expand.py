@@ -200,24 +200,26 @@ class ExpandExp(ConversionPattern[math.ExpOp]):
     """`math.exp %x` → `2ⁿ · p(r)`, where x = n ln 2 + r.
 
     The multiplication by 2ⁿ is one instruction with `scalef`. Otherwise it takes two factors, since 2ⁿ may be denormal
-    or too great. Both results have the same bits.
+    or too great. Both results have the same bits. Below the range the operand is replaced by 0 and the result is
+    selected, because CPUs take a hundred cycles for a product that underflows: masks of attention add -10⁹.
     """
 
     def __init__(self, *, scalef: bool):
         self._scalef = scalef
 
     def rewrite(self, op: math.ExpOp, rewriter: ConversionRewriter) -> str | None:
-        """Clamps the operand to the range beyond which the result is 0 or inf, and computes."""
-        format_ = _format(op)
+        """Limits the operand to the range beyond which the result is 0 or inf, and computes."""
+        x, format_ = number(op.operand, rewriter), _format(op)
         low, high = format_.exp_limits
-        tail, n, exponent = _exp_parts(_at_least(_at_most(number(op.operand, rewriter), high), low), format_)
+        zero, is_below = x.like(0.0), x.compare("olt", low)
+        tail, n, exponent = _exp_parts(is_below.select(zero, _at_most(x, high)), format_)
         if self._scalef and op.result.type in SCALEF:
-            rewriter.replace(op, rewriter.insert(_scaled(tail + 1.0, n)))
-            return None
-        half = exponent >> 1
-        power = _power_of_two(half, format_)
-        result = tail.multiply_add(power, power) * _power_of_two(exponent - half, format_)
-        rewriter.replace(op, [result.value])
+            result = Number(rewriter.insert(_scaled(tail + 1.0, n)).results[0], x.at)
+        else:
+            half = exponent >> 1
+            power = _power_of_two(half, format_)
+            result = tail.multiply_add(power, power) * _power_of_two(exponent - half, format_)
+        rewriter.replace(op, [is_below.select(zero, result).value])
         return None
 
 

@@ -12,7 +12,8 @@
 // CHECK:       arith.constant dense<1.44269502> : vector<16xf32>
 // CHECK:       arith.mulf {{.*}} fastmath<contract> : vector<16xf32>
 // CHECK:       arith.bitcast {{.*}} : vector<16xf32> to vector<16xi32>
-// CHECK:       func.return
+// CHECK:       [[RESULT:%.*]] = arith.select {{.*}}, [[ZERO:%.*]], {{.*}} : vector<16xi1>, vector<16xf32>
+// CHECK-NEXT:  func.return [[RESULT]]
 // CHECK-NOT:   func.func
 func.func @vector(%x: vector<16xf32>) -> vector<16xf32> {
   %0 = math.exp %x : vector<16xf32>
