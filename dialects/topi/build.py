@@ -250,6 +250,12 @@ class Body:
             return self.add(arith.AddfOp(accumulator, value, REGROUPED))
         return self.plus(accumulator, value)
 
+    def accumulate_factor(self, accumulator: SSAValue, factor: SSAValue) -> SSAValue:
+        """Multiplies a product by a factor. The order of factors is free, so that the product can be vectorized."""
+        if isinstance(factor.type, AnyFloat):
+            return self.add(arith.MulfOp(accumulator, factor, REGROUPED))
+        return self.times(accumulator, factor)
+
     def accumulate_product(self, accumulator: SSAValue, a: SSAValue, b: SSAValue) -> SSAValue:
         """Adds a product to a sum in any order; product and sum may be rounded together."""
         if not isinstance(a.type, AnyFloat):

@@ -345,7 +345,7 @@ class ProdOp(ReduceOp):
 
         if build.result_type.element_type == i1:
             return [all_true(build)]
-        return [fold(build, "prod", 1, lambda b, so_far, x: b.times(so_far, x))]
+        return [fold(build, "prod", 1, lambda b, so_far, x: b.accumulate_factor(so_far, x))]
 
     def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
         """The derivative is the product of the other elements, which is exact if elements are 0."""
