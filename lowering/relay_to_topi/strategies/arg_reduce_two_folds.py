@@ -21,7 +21,9 @@ from xrelay.lowering.relay_to_topi.registry import implements
 LONG_ROW = 32
 """The minimum row length for two folds: two vectorised folds are then faster than a sequential selecting fold."""
 
-MAX_INDEX = (1 << 31) - 1
+NO_INDEX = (1 << 31) - 2
+"""More than each index. The greatest integer would be the neutral element of a minimum: LLVM then replaces the minimum
+by branches, and does not vectorise it."""
 
 
 def _rows_are_short(op: Operation) -> str | None:
@@ -45,7 +47,7 @@ def build_two_folds(build: TopiBuilder) -> Sequence[SSAValue]:
         extreme = fold(build, "extreme", least, lambda b, acc, x: b.largest(acc, x))
     else:
         extreme = fold(build, "extreme", most, lambda b, acc, x: b.smallest(acc, x))
-    missing = -1 if last else MAX_INDEX
+    missing = -1 if last else NO_INDEX
 
     def candidate(b: Body, at: list[AffineExpr]) -> SSAValue:
         value = b.read(data, *at)
