@@ -115,6 +115,14 @@ class Number:
         """Returns the magnitude of a float."""
         return self._added(math.AbsFOp(self.value))
 
+    def square_root(self) -> Number:
+        """Returns the square root of a float."""
+        return self._added(math.SqrtOp(self.value))
+
+    def floor(self) -> Number:
+        """Returns the greatest integral float that is not greater than this one."""
+        return self._added(math.FloorOp(self.value))
+
     def copy_sign(self, sign: Number) -> Number:
         """Returns the magnitude of a float with the sign of `sign`."""
         return self._added(math.CopySignOp(self.value, sign.value))

@@ -13,13 +13,14 @@ ulp stays below
 | log | 1.5 | | log(0) = -inf, log(x < 0) = NaN |
 | tanh | 2 | 2 | ±1 |
 | erf | 2 | | ±1 |
+| powf | 0.6 | | those of the C library's `pow` |
 | sin, cos | 2 | 2 | NaN for ±inf |
 
 so that sigmoid, which is `1 / (1 + exp(-x))` at this level, needs no pattern of its own: its error is 3 ulp if the
 result is normal, and its limits are 0 and 1. NaN gives NaN for all functions, and -0 gives -0 for the odd ones. f16 and
-bf16 are computed as f32 (`arith-expand-half`): their errors are 0.51 ulp. log and erf on f64 stay calls of the C
-library. A power becomes products if its exponent is the constant 2, 3 or 4, with an error below 2.5 ulp; other powers
-stay calls of the C library.
+bf16 are computed as f32 (`arith-expand-half`): their errors are 0.51 ulp. log, erf and powers on f64 stay calls of the
+C library. A power becomes products if its exponent is the constant 2, 3 or 4, and a root or quotient if it is ½, -½ or
+-1, with an error below 2.5 ulp; other powers of f32 are computed in f64.
 
 Unless they have another source, polynomials were fitted by iteratively reweighted least squares (Lawson) to the least
 maximal error.
@@ -185,7 +186,20 @@ LOG_ERFC = (
     0.00019718159455806017,
 )
 """log(1 - erf x) on 0.9 ≤ x ≤ 4; the error of erf computed from it is 2e-9."""
-
+LOG2 = (2.885390081790141, 0.9617966732841365, 0.5770835944628011, 0.4116722187274245, 0.3407383343409631)
+"""log2((1 + s) / (1 - s)) / s in s², on |s| ≤ 0.1716; relative error 4e-12."""
+EXP2 = (
+    1.0000000005541676,
+    0.6931472057372587,
+    0.24022646890614754,
+    0.0555032877697927,
+    0.009618488959214563,
+    0.0013399931214604062,
+    0.00015345811435723221,
+)
+"""2ˣ on |x| ≤ ½; relative error 2e-9."""
+EXP2_LIMIT = 200.0
+"""As an f32, the power of 2 with this exponent is inf, and its reciprocal 0."""
 
 SCALEF: Mapping[Attribute, tuple[str, IntegerType]] = {
     VectorType(f32, [16]): ("x86.avx512.mask.scalef.ps.512", i16),
@@ -308,16 +322,69 @@ class ExpandErf(ConversionPattern[math.ErfOp]):
         return None
 
 
-class ExpandPower(ConversionPattern[math.PowFOp]):
-    """`math.powf %x, 3.0` → `%x * %x * %x`, for the exponents 2, 3 and 4."""
+class ExpandSimplePower(ConversionPattern[math.PowFOp]):
+    """`math.powf %x, 3.0` → `%x * %x * %x`, and products, roots and quotients for the other `SIMPLE_EXPONENTS`."""
 
     def rewrite(self, op: math.PowFOp, rewriter: ConversionRewriter) -> str | None:
-        """Multiplies the base by itself, or its square by the square."""
+        """Computes the power by the magnitude of the exponent, then the quotient if it is negative."""
         x, exponent = number(op.lhs, rewriter), _constant_exponent(op)
-        square = x * x
-        power = square if exponent == 2 else square * (x if exponent == 3 else square)
-        rewriter.replace(op, [power.value])
+        if exponent not in SIMPLE_EXPONENTS:
+            return f"the exponent is none of {SIMPLE_EXPONENTS}"
+        power = _simple_power(x, abs(exponent))
+        rewriter.replace(op, [(power if exponent > 0 else x.like(1.0) / power).value])
         return None
+
+
+def _simple_power(x: Number, exponent: float) -> Number:
+    if exponent == 0.5:
+        # Unlike the root, the power of -0 is 0, and that of -inf is inf.
+        root, infinity = x.square_root().absolute(), x.like(float("inf"))
+        return x.compare("oeq", float("-inf")).select(infinity, root)
+    if exponent == 1:
+        return x
+    square = x * x
+    return square if exponent == 2 else square * (x if exponent == 3 else square)
+
+
+class ExpandPower(ConversionPattern[math.PowFOp]):
+    """`math.powf %x, %y : f32` → `2^(y log2 |x|)` in f64, with the sign of x if y is odd.
+
+    Powers of a negative x with a fraction are NaN.
+    """
+
+    def rewrite(self, op: math.PowFOp, rewriter: ConversionRewriter) -> str | None:
+        """Computes the magnitude, then the sign, and corrects the special cases."""
+        x, y = number(op.lhs, rewriter), number(op.rhs, rewriter)
+        size, one = x.absolute(), x.like(1.0)
+        exponent = y.convert(ExtFOp, f64) * _log2(size.convert(ExtFOp, f64))
+        power = size.compare("oeq", 1.0).select(one, _exp2(exponent).convert(TruncFOp, f32))
+        half, is_fraction = y * 0.5, y.floor().compare("une", y)
+        is_even = half.floor().compare("oeq", half)
+        power = (is_fraction | is_even).select(power, power.copy_sign(x))
+        is_negative = x.compare("olt", 0.0) & size.compare("one", float("inf"))
+        power = (is_negative & is_fraction).select(x.like(float("nan")), power)
+        rewriter.replace(op, [y.compare("oeq", 0.0).select(one, power).value])
+        return None
+
+
+def _log2(x: Number) -> Number:
+    """Returns log2 x for an f64 of at least 0: `e + s p(s²)`, where x = 2ᵉ m, sqrt ½ ≤ m < sqrt 2, s = (m-1)/(m+1)."""
+    bits = x.bits(i64)
+    exponent = (bits - 0x3FE6A09E667F3BCD) >> 52
+    mantissa = (bits - (exponent << 52)).bits(f64)
+    e = (exponent + _DOUBLE.rounding_bits).bits(f64) - _DOUBLE.rounding
+    s = (mantissa - 1.0) / (mantissa + 1.0)
+    result = s.multiply_add((s * s).polynomial(LOG2), e)
+    result = x.compare("olt", float("inf")).select(result, x)
+    return x.compare("oeq", 0.0).select(x.like(float("-inf")), result)
+
+
+def _exp2(x: Number) -> Number:
+    """Returns `2ⁿ p(x - n)` for an f64. The result is 0 or inf as f32 if the exact power is."""
+    x = _at_least(_at_most(x, EXP2_LIMIT), -EXP2_LIMIT)
+    shifted = x + _DOUBLE.rounding
+    fraction = x - (shifted - _DOUBLE.rounding)
+    return fraction.polynomial(EXP2) * _power_of_two(shifted.bits(i64) - _DOUBLE.rounding_bits, _DOUBLE)
 
 
 def _constant_exponent(op: math.PowFOp) -> float | None:
@@ -329,11 +396,11 @@ def _constant_exponent(op: math.PowFOp) -> float | None:
     return attribute.value.data if isinstance(attribute, FloatAttr) else None
 
 
-PRODUCTS = (2.0, 3.0, 4.0)
-"""The exponents of powers that become products."""
+SIMPLE_EXPONENTS = (2.0, 3.0, 4.0, 0.5, -0.5, -1.0)
+"""The exponents of powers that become products, roots and quotients."""
 
-Expanded = math.ExpOp | math.LogOp | math.TanhOp | math.ErfOp | math.SinOp | math.CosOp
-_SINGLE_ONLY = math.LogOp | math.ErfOp
+Expanded = math.ExpOp | math.LogOp | math.TanhOp | math.ErfOp | math.SinOp | math.CosOp | math.PowFOp
+_SINGLE_ONLY = math.LogOp | math.ErfOp | math.PowFOp
 
 
 class CallExpansion(ConversionPattern[Expanded]):
@@ -417,10 +484,10 @@ def _format(op: Operation) -> _Format:
 
 
 def _is_legal(op: Operation) -> bool:
-    if isinstance(op, math.PowFOp):
-        return element_type(op.result.type) not in (f32, f64) or _constant_exponent(op) not in PRODUCTS
     if not _is_expanded(type(op)):
         return True
+    if isinstance(op, math.PowFOp) and element_type(op.result.type) == f64:
+        return _constant_exponent(op) not in SIMPLE_EXPONENTS
     element = element_type(op.results[0].type)
     return not isinstance(element, Float32Type) and (isinstance(op, _SINGLE_ONLY) or element != f64)
 
@@ -432,15 +499,15 @@ def _is_expanded(kind: type[Operation]) -> bool:
 
 @dataclass(frozen=True)
 class MathExpandPass(XRelayPass):
-    """Expands exp, tanh, sin, cos and small constant powers on f32 and f64, and log and erf on f32.
+    """Expands exp, tanh, sin, cos and powers of simple exponents on f32 and f64, and log, erf and all powers on f32.
 
     All other math ops stay. An expansion is a private function, always inlined, one for each function and type; its
-    uses are calls. A power becomes products in place.
+    uses are calls. A power with one of a few constant exponents becomes products in place.
     """
 
     name = "math-expand"
     numerics = reassociates(
-        "exp, log, tanh, erf, sin and cos become polynomials, and powers products, correct within a few units in the "
+        "exp, log, tanh, erf, sin, cos and powers become polynomials or products, correct within a few units in the "
         "last place"
     )
     per_function = True
@@ -450,9 +517,9 @@ class MathExpandPass(XRelayPass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Replaces every such op in the module with a call, then expands the called functions."""
         inlined = InlinedOps(op)
-        apply_conversion(op, (CallExpansion(inlined), ExpandPower()), is_legal=_is_legal)
+        apply_conversion(op, (ExpandSimplePower(), CallExpansion(inlined)), is_legal=_is_legal)
         exp = ExpandExp(scalef=self.scalef)
-        expansions: tuple[AnyPattern, ...] = (exp, ExpandLog(), ExpandTanh(), ExpandErf(), ExpandSine())
+        expansions: tuple[AnyPattern, ...] = (exp, ExpandLog(), ExpandTanh(), ExpandErf(), ExpandSine(), ExpandPower())
         for function in inlined.made:
             apply_conversion(function, expansions, is_legal=_is_legal)
         inlined.add_to_module()

@@ -93,13 +93,47 @@ def test_error_over_the_whole_range(name: str):
     assert error.max() <= bound
 
 
-@pytest.mark.parametrize("exponent", [2, 3, 4])
-def test_error_of_small_powers(exponent: int):
+POWERS = {**dict.fromkeys((2.0, 3.0, 4.0, 0.5, -0.5, -1.0), 2.5), **dict.fromkeys((1.7, -2.25, 7.0, 300.0), 0.6)}
+"""Maps exponents to the bound of the error: of products, roots and quotients, and of other powers."""
+
+
+@pytest.mark.parametrize("exponent", POWERS)
+def test_error_of_powers(exponent: float):
     x = all_floats()
     with np.errstate(all="ignore"):
-        exact = x.astype(np.float64) ** exponent
-    body = f"%e = arith.constant dense<{exponent}.0> : T\n%r = math.powf %v, %e : T"
-    assert ulps(run(body, x), exact).max() <= 2.5
+        exact = np.power(x.astype(np.float64), np.full(x.shape, float(np.float32(exponent))))
+    body = f"%e = arith.constant dense<{exponent}> : T\n%r = math.powf %v, %e : T"
+    assert ulps(run(body, x), exact).max() <= POWERS[exponent]
+
+
+def test_powers_of_special_numbers():
+    """Zeros, ones, infinities, NaNs, denormals, and odd, even, fractional and large exponents, each with each."""
+    numbers = [0.0, 1.0, 2.0, 3.0, 0.5, 2.5, 1e-45, 1e-3, 1e38, 16777215.0, 33554432.0, math.inf]
+    values = np.array([*numbers, *(-each for each in numbers), math.nan], np.float32)
+    x, e = (np.resize(each.ravel(), 640) for each in np.meshgrid(values, values))
+    memory, lanes = "memref<640xf32>", "vector<16xf32>"
+    found = np.empty_like(x)
+    NativeKernel(
+        f"""
+func.func @k(%x: {memory}, %e: {memory}, %y: {memory}) {{
+  %c0 = arith.constant 0 : index
+  %n = arith.constant 640 : index
+  %step = arith.constant 16 : index
+  scf.for %i = %c0 to %n step %step {{
+    %v = vector.load %x[%i] : {memory}, {lanes}
+    %w = vector.load %e[%i] : {memory}, {lanes}
+    %r = math.powf %v, %w : {lanes}
+    vector.store %r, %y[%i] : {memory}, {lanes}
+  }}
+  func.return
+}}
+"""
+    )(x, e, found)
+    with np.errstate(all="ignore"):
+        exact = np.power(x.astype(np.float64), e.astype(np.float64))
+    assert ulps(found, exact).max() <= 0.6
+    zero = found == 0
+    np.testing.assert_array_equal(np.signbit(found[zero]), np.signbit(exact[zero]))
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)

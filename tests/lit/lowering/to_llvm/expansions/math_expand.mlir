@@ -101,7 +101,7 @@ func.func @scaled(%x: vector<8xf64>, %y: vector<8xf32>) -> (vector<8xf64>, vecto
 
 // -----
 
-// Powers with a small constant exponent become products.
+// Powers with a small constant exponent become products. Other powers stay on f64, and are computed in f64 on f32.
 // CHECK-LABEL: func.func @powers
 // CHECK-DAG:   [[SQUARE:%.*]] = arith.mulf %x, %x fastmath<contract> : vector<16xf32>
 // CHECK-DAG:   [[CUBE:%.*]] = arith.mulf [[SQUARE]], %x fastmath<contract> : vector<16xf32>
@@ -109,8 +109,12 @@ func.func @scaled(%x: vector<8xf64>, %y: vector<8xf32>) -> (vector<8xf64>, vecto
 // CHECK-DAG:   [[FOUR:%.*]] = arith.mulf [[TWO]], [[TWO]] fastmath<contract> : f64
 // CHECK:       [[HALF:%.*]] = math.powf [[FOUR]], {{.*}} : f64
 // CHECK-NEXT:  [[ANY:%.*]] = math.powf [[HALF]], %y : f64
-// CHECK:       func.return [[CUBE]], [[ANY]]
-func.func @powers(%x: vector<16xf32>, %y: f64) -> (vector<16xf32>, f64) {
+// CHECK:       [[POWER:%.*]] = func.call @xrelay_powf_v16f32([[CUBE]], %z)
+// CHECK:       func.return [[POWER]], [[ANY]]
+// CHECK:       func.func private @xrelay_powf_v16f32(
+// CHECK:       arith.extf {{.*}} : vector<16xf32> to vector<16xf64>
+// CHECK:       arith.truncf {{.*}} : vector<16xf64> to vector<16xf32>
+func.func @powers(%x: vector<16xf32>, %y: f64, %z: vector<16xf32>) -> (vector<16xf32>, f64) {
   %three = arith.constant dense<3.0> : vector<16xf32>
   %four = arith.constant 4.0 : f64
   %half = arith.constant 0.7 : f64
@@ -118,5 +122,20 @@ func.func @powers(%x: vector<16xf32>, %y: f64) -> (vector<16xf32>, f64) {
   %1 = math.powf %y, %four : f64
   %2 = math.powf %1, %half : f64
   %3 = math.powf %2, %y : f64
-  func.return %0, %3 : vector<16xf32>, f64
+  %4 = math.powf %0, %z : vector<16xf32>
+  func.return %4, %3 : vector<16xf32>, f64
+}
+
+// -----
+
+// A root of -inf is not the power: it is selected. A negative exponent becomes a quotient.
+// CHECK-LABEL: func.func @roots
+// CHECK:       [[ROOT:%.*]] = math.sqrt %x : f32
+// CHECK-NEXT:  [[SIZE:%.*]] = math.absf [[ROOT]] : f32
+// CHECK:       [[POWER:%.*]] = arith.select {{.*}}, {{.*}}, [[SIZE]] : f32
+// CHECK:       arith.divf {{.*}}, [[POWER]]
+func.func @roots(%x: f32) -> f32 {
+  %half = arith.constant -0.5 : f32
+  %0 = math.powf %x, %half : f32
+  func.return %0 : f32
 }
