@@ -64,6 +64,7 @@ def test_mentioned_paths_exist(document: str) -> None:
         "compat",
         "tests",
         "docs",
+        "examples",
     )
     missing = [path for path in mentioned if path.split("/")[0] in folders and not (ROOT / path).exists()]
     assert missing == []

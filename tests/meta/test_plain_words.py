@@ -14,7 +14,7 @@ PER_MILLE = 10
 
 def rooms() -> list[str]:
     """Returns the folders of one or two levels that contain files of their own, and the pages at the top."""
-    tops = ("index_algebra", "target", "runtime", "benchmarks", "docs")
+    tops = ("index_algebra", "target", "runtime", "benchmarks", "docs", "examples")
     deep = ("dialects", "interpreters", "passes", "lowering", "frontend", "tools", "compat", "src/xrelay", "tests")
     inner = (path for top in deep for path in sorted((ROOT / top).iterdir()) if path.is_dir() and not path.is_symlink())
     found = [*(ROOT / top for top in tops), *inner, ROOT / "README.md", ROOT / "CONTRIBUTING.md"]
