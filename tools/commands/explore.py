@@ -9,9 +9,19 @@ from typing import TYPE_CHECKING, ClassVar
 
 from xrelay.errors import InputError
 from xrelay.tools.command_line import add_switches, progress_bar
-from xrelay.tools.commands.base import Command, UsageError, add_records, add_shapes, add_source, refuse_to_replace
+from xrelay.tools.commands.base import (
+    Command,
+    UsageError,
+    add_records,
+    add_shapes,
+    add_source,
+    add_threads,
+    refuse_to_replace,
+)
+from xrelay.tools.commands.feeding import add_input_options
 
 if TYPE_CHECKING:
+    from xrelay.api.profile import Profile
     from xrelay.tools.explore.linked_text import Level
 
 
@@ -21,8 +31,8 @@ class ExploreCommand(Command):
     The page is one file without network access. On its left is the graph of kernels, searchable and collapsible by the
     scopes in the names of nodes. On its right are levels of the program side by side, from ONNX nodes to assembly: a
     click on a node, a line or an instruction highlights the parts of all levels that were made from the same nodes.
-    Below are the reasons for fusion, the ranking of schedules, the memory of a run over time, and the passes with the
-    lines that each changed.
+    Below are the times of kernels in a run, the reasons for fusion, the ranking of schedules, the memory of a run over
+    time, and the passes with the lines that each changed. Inputs are random unless given.
     """
 
     name: ClassVar[str] = "explore"
@@ -35,13 +45,16 @@ class ExploreCommand(Command):
         parser.add_argument(
             "-O", dest="opt_level", type=int, choices=range(4), default=3, help="optimisation level (3)"
         )
-        parser.add_argument("--target", help="CPU to compile for (default: this machine)")
+        parser.add_argument("--target", help="CPU to compile for (default: this machine); without a run")
+        add_input_options(parser)
+        add_threads(parser)
         add_records(parser.add_argument)
         add_switches(
             parser.add_argument,
             {
                 "--integers": "compute between quantised values with integers",
                 "--exact": "allow no approximations, only other orders of sums",
+                "--no-run": "do not run the model: the page has no times",
             },
         )
 
@@ -65,7 +78,7 @@ def _explore(args: Namespace, output: Path) -> None:
     from xrelay.tools.explore.page import page_data, page_text
     from xrelay.tools.explore.recording import PassRecorder, StageRecorder
 
-    target = chosen_target(args.target, None)
+    target = chosen_target(args.target, args.threads)
     recipe = Recipe(
         args.model,
         target,
@@ -81,12 +94,33 @@ def _explore(args: Namespace, output: Path) -> None:
         built = recipe.build(receiver=stages, progress=progress)
     if recipe.is_onnx:
         stages.levels.insert(0, _onnx_level(args.model))
+    profile = None if args.no_run or args.target is not None else _profile(args)
     metadata = built.artifact.metadata
     summary = f"{len(metadata.kernels)} kernels for {metadata.cpu}, xrelay -O{args.opt_level}"
+    text = page_text(page_data(recipe.name, summary, stages, passes, profile), recipe.name)
     try:
-        output.write_text(page_text(page_data(recipe.name, summary, stages, passes), recipe.name), encoding="utf-8")
+        output.write_text(text, encoding="utf-8")
     except OSError as error:
         raise InputError(f"cannot write the page: {error.strerror}", location=str(output)) from error
+
+
+def _profile(args: Namespace) -> Profile:
+    """Returns the times of a run. The kernels are compiled one by one, as `xrelay compile` does."""
+    from xrelay.api.compile import compile
+    from xrelay.tools.commands.feeding import make_inputs
+
+    args.random = True
+    model = compile(
+        args.model,
+        opt_level=args.opt_level,
+        threads=args.threads,
+        shapes=dict(args.shapes),
+        integers=args.integers,
+        exact=args.exact,
+        specialize=False,
+        records=args.records,
+    )
+    return model.profile(make_inputs(args, model.inputs))
 
 
 def _onnx_level(model: Path) -> Level:

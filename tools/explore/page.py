@@ -7,17 +7,19 @@ import gzip
 import html
 import json
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Final
 
+from xrelay.api.profile_data import ProfileData
 from xrelay.passes.fusion.explain import ExplainedBlock
 from xrelay.passes.fusion.explain_text import story_lines
 from xrelay.tools.explore.arena_plan import ArenaPlan
-from xrelay.tools.explore.fused_graph import FusedGraph
+from xrelay.tools.explore.fused_graph import FusedGraph, GraphNode
 from xrelay.tools.explore.linked_text import Level
 from xrelay.tools.explore.recording import PassRecorder, PassRun, StageRecorder
+from xrelay.tools.explore.timed_calls import TimedCall, timed_calls
 
 _FILES: Final = Path(__file__).parent / "page_files"
 _SCRIPTS: Final = ("selection.js", "graph.js", "levels.js", "details.js", "main.js")
@@ -40,19 +42,21 @@ class NodeNames:
         return list(self._numbers)
 
 
-def page_data(title: str, summary: str, stages: StageRecorder, passes: PassRecorder) -> Data:
-    """Returns what the page shows."""
+def page_data(
+    title: str, summary: str, stages: StageRecorder, passes: PassRecorder, profile: ProfileData | None = None
+) -> Data:
+    """Returns what the page shows: the stages and passes of a compilation, and the times of a run."""
     names = NodeNames()
     return {
         "title": title,
         "summary": summary,
         "levels": [_level(level, names) for level in stages.levels],
-        "graph": _graph(stages.graph, names),
+        "graph": _graph(stages.graph, names, {} if profile is None else timed_calls(profile, stages.graph)),
         "memory": _memory(stages.plan, names),
         "fusion": fusion_stories(passes.fusion),
         "schedules": {each.kernel: each.as_data() for each in passes.schedules},
         "passes": [_pass(run) for run in passes.passes],
-        "profile": None,
+        "profile": None if profile is None else {"seconds": profile.seconds, "threads": profile.threads},
         "names": names.all(),
     }
 
@@ -67,12 +71,14 @@ def _level(level: Level, names: NodeNames) -> Data:
     }
 
 
-def _graph(graph: FusedGraph, names: NodeNames) -> Data:
-    nodes = [
-        {"kind": node.kind, "name": node.name, "nodes": names.numbers(node.nodes), "ops": node.ops}
-        for node in graph.nodes
-    ]
+def _graph(graph: FusedGraph, names: NodeNames, times: Mapping[int, TimedCall]) -> Data:
+    nodes = [_node(node, names, times.get(number)) for number, node in enumerate(graph.nodes)]
     return {"nodes": nodes, "edges": graph.edges}
+
+
+def _node(node: GraphNode, names: NodeNames, time: TimedCall | None) -> Data:
+    own: Data = {"kind": node.kind, "name": node.name, "nodes": names.numbers(node.nodes), "ops": node.ops}
+    return own if time is None else {**own, **asdict(time)}
 
 
 def _memory(plan: ArenaPlan, names: NodeNames) -> Data:

@@ -83,6 +83,12 @@ def test_graph_groups_fused_ops(data: dict[str, Any]) -> None:
     assert all(nodes[number]["kind"] == "kernel" for number in inputs)
 
 
+def test_calls_have_times(data: dict[str, Any]) -> None:
+    seconds = [node["seconds"] for node in data["graph"]["nodes"] if node["kind"] == "kernel"]
+    assert all(each > 0 for each in seconds)
+    assert sum(seconds) <= data["profile"]["seconds"]
+
+
 def test_stories_and_schedules(data: dict[str, Any]) -> None:
     assert any("nn.relu" in story for story in data["fusion"][RELU])
     called = {node["name"] for node in data["graph"]["nodes"] if node["kind"] == "kernel"}

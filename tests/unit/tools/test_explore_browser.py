@@ -82,6 +82,13 @@ def test_tabs_by_keys(page: Any) -> None:
     page.keyboard.press("1")
 
 
+def test_row_of_a_kernel_selects_it(page: Any) -> None:
+    page.keyboard.press("1")
+    page.locator("#tab tr.row").first.click()
+    assert page.locator(".node.selected").count() >= 1
+    assert page.locator("#tab tr.selected").count() >= 1
+
+
 def test_modules_collapse_and_open(page: Any) -> None:
     everything = page.locator(".node").count()
     page.locator("#depth").fill("0")

@@ -16,8 +16,8 @@ const selectedKernels = () => {
 function drawKernels() {
   const calls = data.graph.nodes.filter((node) => node.kind === "kernel");
   const columns = data.profile
-    ? [["kernel", nameOf], ["nodes", namesOf], ["µs", (c) => c.seconds * 1e6], ["share %", (c) => (100 * c.seconds) / data.profile.seconds],
-       ["GFLOP/s", (c) => c.gflops], ["GB/s", (c) => c.gbytes], ["of roofline %", (c) => (c.roofline === null ? null : 100 * c.roofline)]]
+    ? [["kernel", nameOf], ["nodes", namesOf], ["µs", (c) => (c.seconds ?? 0) * 1e6], ["share %", (c) => (100 * (c.seconds ?? 0)) / data.profile.seconds],
+       ["GFLOP/s", (c) => c.gflops], ["GB/s", (c) => c.gbytes], ["of roofline %", (c) => (c.roofline == null ? null : 100 * c.roofline)]]
     : [["kernel", nameOf], ["nodes", namesOf], ["ops", (c) => c.ops.join(" · ")]];
   const order = Math.min(shown.order, columns.length - 1);
   const key = columns[order][1];
@@ -28,7 +28,8 @@ function drawKernels() {
   const heads = columns.map(([name], index) => element("th", {
     class: index > 1 && data.profile ? "number" : "", onclick: () => { shown.order = index; shown.ordered = true; drawTab(); },
   }, name));
-  return [element("table", {}, element("tr", {}, ...heads), ...rows)];
+  const total = data.profile ? [hint(`a run of ${(data.profile.seconds * 1e3).toFixed(3)} ms with --threads ${data.profile.threads}`)] : [];
+  return [...total, element("table", {}, element("tr", {}, ...heads), ...rows)];
 }
 
 const nameOf = (call) => shortened(call.name, 48);
