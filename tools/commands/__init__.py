@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from xrelay.tools.commands.base import Command
 from xrelay.tools.commands.bench import BenchCommand
+from xrelay.tools.commands.compare import CompareCommand
 from xrelay.tools.commands.compile import CompileCommand
 from xrelay.tools.commands.explain import ExplainCommand
 from xrelay.tools.commands.explore import ExploreCommand
@@ -24,6 +25,7 @@ def all_commands() -> list[Command]:
         RunCommand(),
         BenchCommand(),
         ProfileCommand(),
+        CompareCommand(),
         TuneCommand(),
         InspectCommand(),
         ExplainCommand(),

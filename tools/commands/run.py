@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from argparse import ArgumentParser, Namespace
-from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
@@ -32,7 +31,6 @@ from xrelay.tools.commands.feeding import add_input_options, describe_output, ma
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
 
-    from xrelay.api.intermediates import NodeOutput
     from xrelay.api.model import CompiledModel
 
 Inputs: TypeAlias = dict[str, Any]
@@ -105,29 +103,11 @@ def _with_outputs(args: Namespace) -> ModuleOp:
     """Returns the program with the values that --output names as additional outputs."""
     from xrelay.api.intermediates import add_outputs
     from xrelay.api.sources import load_source
+    from xrelay.tools.comparison.node_values import node_outputs
 
     module = load_source(args.model, shapes=dict(args.shapes), trust=args.trust)
-    add_outputs(module, args.output, nodes=_nodes(args.model) if args.model.suffix == ".onnx" else None)
+    add_outputs(module, args.output, nodes=node_outputs(args.model) if args.model.suffix == ".onnx" else None)
     return module
-
-
-def _nodes(path: Path) -> dict[str, NodeOutput]:
-    """Returns the node of an ONNX model, and the output index, that each value comes from.
-
-    Values of nodes without a unique name are left out, since locations cannot distinguish them.
-    """
-    from xrelay.api.intermediates import NodeOutput
-    from xrelay.frontend.onnx.load import load_model
-
-    model = load_model(path).proto
-    named = [(node.name or next(filter(None, node.output), node.op_type), node) for node in model.graph.node]
-    uses = Counter(place for place, _ in named)
-    return {
-        name: NodeOutput(place, number)
-        for place, node in named
-        for number, name in enumerate(node.output)
-        if name and uses[place] == 1
-    }
 
 
 def _native(args: Namespace, model: CompiledModel) -> tuple[Inputs, Outputs]:

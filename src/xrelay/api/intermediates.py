@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, FunctionType, ModuleOp, StringAttr, TupleType
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, FunctionType, ModuleOp, StringAttr, TensorType, TupleType
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
@@ -27,14 +27,19 @@ class NodeOutput:
 
 
 def add_outputs(
-    module: ModuleOp, names: Sequence[str], *, nodes: Mapping[str, NodeOutput] | None = None, function: str = "main"
-) -> None:
-    """Appends the values called `names` to the results of `function`, under these names.
+    module: ModuleOp,
+    names: Sequence[str],
+    *,
+    nodes: Mapping[str, NodeOutput] | None = None,
+    function: str = "main",
+    only_known: bool = False,
+) -> list[str]:
+    """Appends the values called `names` to the results of `function`, under these names; returns the new names.
 
     A value is identified by its name in the text (`%y` or `y`), or by the node or source location it comes from.
     `nodes` maps other names, such as those of an ONNX model, to outputs of nodes. A tuple becomes one output per field,
     `name.0`, `name.1`. Raises `InputError` for a name that no value or several values in the body of the function have,
-    and for a module below topi.
+    and for a module below topi. With `only_known`, such names are skipped, and so are values other than tensors.
     """
     level = module_level(module)
     if level not in ("relay", "topi"):
@@ -48,9 +53,17 @@ def add_outputs(
     outputs: list[tuple[str, SSAValue]] = []
     for name in names:
         node = nodes.get(name) if nodes is not None else None
-        outputs += _fields(name, values.named(name), end) if node is None else [(name, values.output(node, end))]
+        try:
+            own = _fields(name, values.named(name), end) if node is None else [(name, values.output(node, end))]
+        except InputError:
+            if only_known:
+                continue
+            raise
+        outputs += [pair for pair in own if not only_known or isinstance(pair[1].type, TensorType)]
     end.operands = [*end.operands, *(value for _, value in outputs)]
-    _set_names(found, [name for name, _ in outputs])
+    added = [name for name, _ in outputs]
+    _set_names(found, added)
+    return added
 
 
 class _Values:
