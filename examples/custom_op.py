@@ -1,6 +1,6 @@
 """Adds an operator with its semantics, implementation and ONNX converter, and runs it in a model.
 
-An installed package declares such modules as entry points instead, see docs/extending.md.
+An installed package declares such modules as entry points instead: `xrelay new-plugin`, docs/extending.md.
 """
 
 from collections.abc import Sequence

@@ -10,6 +10,7 @@ from xrelay.tools.commands.explain import ExplainCommand
 from xrelay.tools.commands.explore import ExploreCommand
 from xrelay.tools.commands.import_ import ImportCommand
 from xrelay.tools.commands.inspect import InspectCommand
+from xrelay.tools.commands.new_plugin import NewPluginCommand
 from xrelay.tools.commands.profile import ProfileCommand
 from xrelay.tools.commands.quantize import QuantizeCommand
 from xrelay.tools.commands.run import RunCommand
@@ -29,5 +30,6 @@ def all_commands() -> list[Command]:
         TuneCommand(),
         InspectCommand(),
         ExplainCommand(),
+        NewPluginCommand(),
         ExploreCommand(),
     ]

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from xrelay.target.target import Target
 
 SAVED_WEIGHTS: Final = "save the weights in the model, or as external data next to it"
-PLUGIN: Final = "write a plug-in package with converters for the operators, see docs/extending.md"
-PROFILE: Final = "`xrelay bench` measures a model, `xrelay explain` describes its kernels"
+PLUGIN: Final = "write a plug-in package with converters for the operators: `xrelay new-plugin`, docs/extending.md"
+PROFILE: Final = "`xrelay profile` measures the kernels of a model"
 
 
 class GraphOptimizationLevel(IntEnum):
