@@ -73,7 +73,10 @@ class InferenceSession:
         given = self._options.compile_options(options)
         self._model, self._signature = _opened(path_or_bytes, self._options, given)
         self._positions = {each.name: number for number, each in enumerate(self._signature.outputs)}
-        self._are_lists = [each.type.startswith(("seq", "optional(seq")) for each in self._signature.outputs]
+        self._zips = {
+            self._positions[name]: keys for name, keys in self._signature.zip_keys.items() if name in self._positions
+        }
+        self._are_lists = [each.type.startswith(("seq(tensor", "optional(seq")) for each in self._signature.outputs]
         self._left_out = {each.name for each in self._signature.inputs} - {*self._model.input_names}
         """Declared inputs that the compiled model does not read."""
         self._optional = [spec.name for spec in self._model.inputs if spec.containers[:1] == ("optional",)]
@@ -97,6 +100,8 @@ class InferenceSession:
             raise translate(error) from error
         if any(self._are_lists):
             values = declared_values(self._are_lists, self._model.outputs, values)
+        for position, keys in self._zips.items():
+            values[position] = [dict(zip(keys, row, strict=True)) for row in values[position].tolist()]
         return values if positions is None else [values[position] for position in positions]
 
     def run_with_ort_values(

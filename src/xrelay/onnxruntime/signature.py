@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 import numpy as np
 import onnx
 
-from xrelay.runtime.metadata import OPEN, TensorSpec
+from xrelay.runtime.metadata import OPEN, SEQUENCE, TensorSpec
 
 NO_VERSION: Final = (1 << 63) - 1
 """The version of a model that declares none."""
@@ -49,12 +49,14 @@ class Signature:
     outputs: list[NodeArg]
     overridable_initializers: list[NodeArg]
     metadata: ModelMetadata
+    zip_keys: dict[str, list[int | str]] = field(default_factory=dict[str, list[int | str]])
+    """For each output that is a list of dictionaries, their keys."""
 
     def with_known_outputs(self, specs: Sequence[TensorSpec]) -> Signature:
         """Returns the signature with the types and shapes of `specs` for outputs that do not declare both."""
         known = {spec.name: node_arg_of(spec) for spec in specs}
         outputs = [each if each.type else known[each.name] for each in self.outputs]
-        return Signature(self.inputs, outputs, self.overridable_initializers, self.metadata)
+        return replace(self, outputs=outputs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +110,7 @@ def signature_of(model: onnx.ModelProto, sizes: FixedSizes) -> Signature:
             model.model_version if model.HasField("model_version") else NO_VERSION,
             {entry.key: entry.value for entry in model.metadata_props},
         ),
+        _zip_keys(graph),
     )
 
 
@@ -123,26 +126,40 @@ def compiled_signature(name: str, inputs: Sequence[TensorSpec], outputs: Sequenc
 
 def node_arg_of(spec: TensorSpec) -> NodeArg:
     """Returns the declaration of an input or output of a compiled model."""
-    names = ["seq" if container == "sequence" else container for container in spec.containers]
-    shape = [] if "seq" in names else [None if extent == OPEN else extent for extent in spec.shape]
-    return NodeArg(spec.name, _nested(names, tensor_type(spec.numpy_dtype)), shape)
+    opened = ["seq(" if container == SEQUENCE else "optional(" for container in spec.containers]
+    shape = [] if "seq(" in opened else [None if extent == OPEN else extent for extent in spec.shape]
+    return NodeArg(spec.name, _nested(opened, tensor_type(spec.numpy_dtype)), shape)
 
 
 def tensor_type(dtype: np.dtype[Any]) -> str:
     """Returns the type of tensors of a dtype, such as `tensor(float)` of `float32`."""
-    return _tensor(onnx.helper.np_dtype_to_tensor_dtype(dtype))
+    return f"tensor({_element(onnx.helper.np_dtype_to_tensor_dtype(dtype))})"
 
 
 def _node_arg(value: onnx.ValueInfoProto, sizes: FixedSizes) -> NodeArg:
-    type, names = value.type, list[str]()
-    while type.HasField("sequence_type") or type.HasField("optional_type"):
-        is_sequence = type.HasField("sequence_type")
-        names.append("seq" if is_sequence else "optional")
-        type = type.sequence_type.elem_type if is_sequence else type.optional_type.elem_type
-    if not type.HasField("tensor_type"):
-        return NodeArg(value.name, _nested(names, type.WhichOneof("value") or ""), [])
-    shape = [] if "seq" in names else [sizes.extent(dim) for dim in type.tensor_type.shape.dim]
-    return NodeArg(value.name, _nested(names, _tensor(type.tensor_type.elem_type)), shape)
+    type, opened = value.type, list[str]()
+    while (kind := type.WhichOneof("value")) in ("sequence_type", "optional_type", "map_type"):
+        if kind == "map_type":
+            opened.append(f"map({_element(type.map_type.key_type)},")
+            type = type.map_type.value_type
+        else:
+            opened.append("seq(" if kind == "sequence_type" else "optional(")
+            type = type.sequence_type.elem_type if kind == "sequence_type" else type.optional_type.elem_type
+    if kind != "tensor_type":
+        return NodeArg(value.name, _nested(opened, kind if kind is not None else ""), [])
+    dims = type.tensor_type.shape.dim if set(opened) <= {"optional("} else ()
+    inner = f"tensor({_element(type.tensor_type.elem_type)})"
+    return NodeArg(value.name, _nested(opened, inner), [sizes.extent(dim) for dim in dims])
+
+
+def _zip_keys(graph: onnx.GraphProto) -> dict[str, list[int | str]]:
+    """Returns the keys of the dictionaries in each output of a ZipMap."""
+    found: dict[str, list[int | str]] = {}
+    for node in graph.node:
+        if node.op_type == "ZipMap" and node.domain == "ai.onnx.ml":
+            keys = [[*attribute.ints, *(each.decode() for each in attribute.strings)] for attribute in node.attribute]
+            found[node.output[0]] = [key for each in keys for key in each]
+    return found
 
 
 def _has_shape(value: onnx.ValueInfoProto) -> bool:
@@ -151,9 +168,9 @@ def _has_shape(value: onnx.ValueInfoProto) -> bool:
     return kind is not None and (kind != "tensor_type" or value.type.tensor_type.HasField("shape"))
 
 
-def _nested(names: Sequence[str], inner: str) -> str:
-    return "".join(f"{name}(" for name in names) + inner + ")" * len(names)
+def _nested(opened: Sequence[str], inner: str) -> str:
+    return "".join(opened) + inner + ")" * len(opened)
 
 
-def _tensor(element_type: int) -> str:
-    return f"tensor({_ELEMENT_TYPES.get(element_type, element_type)})"
+def _element(type: int) -> str:
+    return _ELEMENT_TYPES.get(type, str(type))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import onnx
@@ -65,4 +66,29 @@ def single(op: str, dtype: int = TensorProto.FLOAT, domain: str = "") -> bytes:
         [value("y", [2], dtype)],
     )
     opsets = [helper.make_opsetid("", 17), *([helper.make_opsetid(domain, 1)] if domain else [])]
+    return helper.make_model(graph, opset_imports=opsets, ir_version=8).SerializeToString()
+
+
+def classifier(*labels: str) -> bytes:
+    """Returns a linear classifier of three classes with dictionaries of probabilities, whose keys may be texts."""
+    keys: dict[str, Any] = {"classlabels_strings": labels} if labels else {"classlabels_int64s": [7, 8, 9]}
+    nodes = [
+        helper.make_node(
+            "LinearClassifier",
+            ["x"],
+            ["label", "scores"],
+            domain="ai.onnx.ml",
+            coefficients=[1.0, 0.5, -1.0, 2.0, 0.0, 1.0],
+            intercepts=[0.0, 0.1, 0.2],
+            classlabels_ints=[7, 8, 9],
+            post_transform="SOFTMAX",
+        ),
+        helper.make_node("ZipMap", ["scores"], ["probabilities"], domain="ai.onnx.ml", **keys),
+    ]
+    inner = helper.make_tensor_type_proto(TensorProto.FLOAT, [])
+    key = TensorProto.STRING if labels else TensorProto.INT64
+    zipped = helper.make_sequence_type_proto(helper.make_map_type_proto(key, inner))
+    outputs = [value("label", ["rows"], TensorProto.INT64), helper.make_value_info("probabilities", zipped)]
+    graph = helper.make_graph(nodes, "classifier", [value("x", ["rows", 2])], outputs)
+    opsets = [helper.make_opsetid("", 17), helper.make_opsetid("ai.onnx.ml", 3)]
     return helper.make_model(graph, opset_imports=opsets, ir_version=8).SerializeToString()

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from unit.onnxruntime.models import optional, scaled_sum, single, split
+from unit.onnxruntime.models import classifier, optional, scaled_sum, single, split
 
 import xrelay
 import xrelay.onnxruntime as ort
@@ -49,7 +49,7 @@ def test_dynamic_extents_are_free_in_each_run(session: ort.InferenceSession) -> 
 
 def test_it_describes_the_model_as_onnxruntime_does() -> None:
     peer = pytest.importorskip("onnxruntime")
-    for model in (scaled_sum(), split(), optional()):
+    for model in (scaled_sum(), split(), optional(), classifier(), classifier("a", "b", "c")):
         own, other = ort.InferenceSession(model), peer.InferenceSession(model, providers=["CPUExecutionProvider"])
         for function in ("get_inputs", "get_outputs", "get_overridable_initializers"):
             pairs = zip(getattr(own, function)(), getattr(other, function)(), strict=True)
@@ -129,6 +129,17 @@ def test_sequences_are_lists_and_optional_inputs_may_be_absent() -> None:
     for feeds, wanted in (({"given": Y[0]}, Y[0]), ({"given": None}, X[0]), ({}, X[0])):
         (found,) = session.run(None, {"x": X[0], **feeds})
         assert np.array_equal(found, wanted)
+
+
+@pytest.mark.parametrize("labels", [(), ("cat", "dog", "owl")])
+def test_probabilities_are_dictionaries(labels: tuple[str, ...]) -> None:
+    peer = pytest.importorskip("onnxruntime")
+    feeds = {"x": X[:, :2]}
+    sessions = (ort.InferenceSession(classifier(*labels)), peer.InferenceSession(classifier(*labels)))
+    (label, found), (wanted_label, wanted) = (session.run(None, feeds) for session in sessions)
+    assert np.array_equal(label, wanted_label)
+    assert [list(each) for each in found] == [list(each) for each in wanted]
+    assert [list(each.values()) for each in found] == [pytest.approx(list(each.values())) for each in wanted]
 
 
 def test_threads_share_a_session(session: ort.InferenceSession) -> None:

@@ -171,7 +171,7 @@ def convert_zip_map(node: NodeView) -> SSAValue:
     """The probabilities unchanged, one column per class, since relay has no dictionaries."""
     names = node.attribute_ints("classlabels_int64s") or node.attribute_strings("classlabels_strings") or ()
     _LOG.warning(
-        "%s: %r is a matrix with a column for each of the classes %s, not a list of dictionaries",
+        "%s: %r is compiled to a matrix with a column for each of the classes %s",
         node.describe(),
         node.proto.output[0],
         ", ".join(map(repr, names)),

@@ -84,7 +84,7 @@ def test_zip_map_is_the_matrix_of_probabilities(caplog: pytest.LogCaptureFixture
     proto = node_model("ZipMap", [X], domain=DOMAIN, classlabels_strings=["a", "b", "c", "d"])
     for (found,) in both(proto, [X]):
         np.testing.assert_array_equal(found, X)
-    assert "'y' is a matrix with a column for each of the classes 'a', 'b', 'c', 'd'" in caplog.text
+    assert "'y' is compiled to a matrix with a column for each of the classes 'a', 'b', 'c', 'd'" in caplog.text
 
 
 @pytest.mark.parametrize(
