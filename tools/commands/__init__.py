@@ -13,6 +13,7 @@ from xrelay.tools.commands.inspect import InspectCommand
 from xrelay.tools.commands.new_plugin import NewPluginCommand
 from xrelay.tools.commands.profile import ProfileCommand
 from xrelay.tools.commands.quantize import QuantizeCommand
+from xrelay.tools.commands.reduce import ReduceCommand
 from xrelay.tools.commands.run import RunCommand
 from xrelay.tools.commands.tune import TuneCommand
 
@@ -27,6 +28,7 @@ def all_commands() -> list[Command]:
         BenchCommand(),
         ProfileCommand(),
         CompareCommand(),
+        ReduceCommand(),
         TuneCommand(),
         InspectCommand(),
         ExplainCommand(),

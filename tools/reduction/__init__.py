@@ -1,0 +1,1 @@
+"""The smallest model for which a command still fails."""
