@@ -8,7 +8,7 @@ BIN := $(VENV)/bin
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all test-lowest conformance check lint types imports unit lit fuzz stubs reference bench sizes format clean
+.PHONY: help demo test test-all test-lowest conformance check lint types imports unit lit fuzz stubs reference docs bench sizes format clean
 
 help: ## Print this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | while IFS="$$(printf '\t')" read -r name text; do \
@@ -20,9 +20,10 @@ demo: $(VENV)/.installed ## Compile and run a small ResNet-50, show what each st
 test: $(VENV)/.installed-test ## All checks and tests; the last line sums them up
 	@$(BIN)/python tests/run_all.py --jobs $(JOBS)
 
-test-all: $(VENV)/.installed-test ## The same with EXAMPLES times as many random programs, tools started anew, and lowest versions
+test-all: $(VENV)/.installed-test ## The same with EXAMPLES times as many random programs, tools started anew, lowest versions, and docs
 	@XRELAY_EXAMPLES=$(EXAMPLES) $(BIN)/python tests/run_all.py --jobs $(JOBS) --lit-param tools=scripts
 	@$(BIN)/python tests/run_lowest.py --jobs $(JOBS)
+	@$(MAKE) --no-print-directory docs
 
 test-lowest: $(BIN)/python ## The unit tests with the lowest versions that pyproject.toml allows
 	@$(BIN)/python tests/run_lowest.py --jobs $(JOBS)
@@ -58,6 +59,9 @@ stubs: $(VENV)/.installed-test ## Write the types of Relay's operators anew from
 reference: $(VENV)/.installed-test ## Write docs/reference anew from the ops and converters that are registered
 	@$(BIN)/python -m xrelay.tools.reference
 
+docs: $(VENV)/.installed-docs ## Build the documentation as a site in build/site; fails for a warning or a dead link
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+
 bench: $(VENV)/.installed-test ## Kernels against hand-written ones, the thread pool, ops and ResNet-50 against other engines, and the cost of passes
 	@$(BIN)/python benchmarks/bench_kernels.py
 	@$(BIN)/python benchmarks/bench_threads.py
@@ -89,3 +93,7 @@ $(VENV)/.installed: pyproject.toml | $(BIN)/python
 $(VENV)/.installed-test: pyproject.toml | $(BIN)/python
 	@$(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check --editable '.[test,check]'
 	@touch $@ $(VENV)/.installed
+
+$(VENV)/.installed-docs: pyproject.toml | $(BIN)/python
+	@$(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check --editable '.[docs]'
+	@touch $@

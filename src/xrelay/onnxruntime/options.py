@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 SAVED_WEIGHTS: Final = "save the weights in the model, or as external data next to it"
 PLUGIN: Final = "write a plug-in package with converters for the operators: `xrelay new-plugin`, docs/extending.md"
-PROFILE: Final = "`xrelay profile` measures the kernels of a model"
+PROFILE: Final = "`xrelay profile` and `CompiledModel.profile` measure the kernels of a model"
 
 
 class GraphOptimizationLevel(IntEnum):
