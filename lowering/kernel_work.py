@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Final
 
 from xdsl.dialects.builtin import AnyFloat, IntegerAttr, IntegerType, MemRefType, StringAttr
@@ -29,14 +30,22 @@ _MOVES: Final = frozenset({"arith.constant", "arith.select", "arith.bitcast", "a
 
 
 def kernel_work(kernel: FuncOp) -> KernelWork:
-    """Returns the work of a kernel at the loop level; a text is empty if an extent in it is unknown."""
+    """Returns the work of a kernel that is not scheduled; a text is empty if an extent in it is unknown."""
     names: dict[SSAValue, int] = {argument: position for position, argument in enumerate(index_arguments(kernel))}
     blocks = [(block, _product(block.extents, names)) for block in ops_of(kernel, BlockOp)]
     counts = [(sum(map(_is_arithmetic, all_ops(block))), points) for block, points in blocks]
-    reason, cycles = kernel.attributes.get(SCHEDULE_REASON), kernel.attributes.get(SCHEDULE_CYCLES)
-    return KernelWork(
+    work = KernelWork(
         operations=_sum(_times(count, points) for count, points in counts if count),
         bytes=_sum(_bytes_moved(kernel, blocks, names)),
+    )
+    return with_schedule(work, kernel)
+
+
+def with_schedule(work: KernelWork, kernel: FuncOp) -> KernelWork:
+    """Returns the work of a kernel with the facts about its schedule, which is assigned or applied."""
+    reason, cycles = kernel.attributes.get(SCHEDULE_REASON), kernel.attributes.get(SCHEDULE_CYCLES)
+    return replace(
+        work,
         cycles=cycles.value.data if isinstance(cycles, IntegerAttr) else 0,
         schedule=reason.data.partition(";")[0] if isinstance(reason, StringAttr) else "",
     )

@@ -22,6 +22,7 @@ LOWERINGS: dict[str, str] = {
     "convert-topi-to-loop": "xrelay.lowering.topi_to_loop.convert_topi_to_loop:ConvertTopiToLoopPass",
     "loop-assign-records": "xrelay.lowering.topi_to_loop.assign_records:LoopAssignRecordsPass",
     "loop-assign-schedules": "xrelay.lowering.topi_to_loop.assign_schedules:LoopAssignSchedulesPass",
+    "loop-schedule-kernels": "xrelay.lowering.topi_to_loop.schedule_kernels:LoopScheduleKernelsPass",
     "convert-loop-to-scf": "xrelay.lowering.loop_to_scf.convert_loop_to_scf:ConvertLoopToScfPass",
     "scf-select-versions": "xrelay.lowering.loop_to_scf.scf_select_versions:ScfSelectVersionsPass",
     "scf-simplify": "xrelay.lowering.loop_to_scf.scf_simplify:ScfSimplifyPass",

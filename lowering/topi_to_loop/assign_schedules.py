@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import IntegerAttr, ModuleOp, StringAttr, i64
+from xdsl.dialects.builtin import ModuleOp
 
-from xrelay.dialects.shared.attribute_names import SCHEDULE, SCHEDULE_CYCLES, SCHEDULE_REASON
+from xrelay.dialects.shared.attribute_names import SCHEDULE
 from xrelay.lowering.topi_to_loop.schedules.choose_family import NO_FAMILY, Origin, families_of, schedule_kernel
 from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
 from xrelay.passes.loop.nest_queries import kernels_of
@@ -69,9 +69,7 @@ class LoopAssignSchedulesPass(XRelayPass):
             if chosen.family == NO_FAMILY and self.families == "registered":
                 continue
             kernel.attributes[SCHEDULE] = chosen.schedule
-            kernel.attributes[SCHEDULE_REASON] = StringAttr(chosen.reason)
-            if chosen.cycles is not None:
-                kernel.attributes[SCHEDULE_CYCLES] = IntegerAttr(chosen.cycles, i64)
+            chosen.describe(kernel)
         registered = families_of("registered")
         for (family, reason), kernels in refused.items():
             if family in registered:

@@ -11,8 +11,10 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from xdsl.dialects import func
+from xdsl.dialects.builtin import IntegerAttr, StringAttr, i64
 
 from xrelay.dialects.loop import ScheduleAttr
+from xrelay.dialects.shared.attribute_names import SCHEDULE_CYCLES, SCHEDULE_REASON
 from xrelay.errors import ScheduleError
 from xrelay.lowering.topi_to_loop.schedules.candidates import Candidate, Proposal, in_order
 from xrelay.lowering.topi_to_loop.schedules.common_steps import propose_injective
@@ -86,8 +88,16 @@ class KernelSchedule:
     reason: str
     refused: Mapping[str, str]
     """Reasons why schedules of other families are not legal, by family."""
+    scheduled: func.FuncOp
+    """A copy of the kernel with the schedule applied."""
     cycles: int | None = None
     """The cycles that the cost model expects; None for a schedule without a cost."""
+
+    def describe(self, kernel: func.FuncOp) -> None:
+        """Sets the attributes of a kernel that hold the reason for the schedule and the expected cycles."""
+        kernel.attributes[SCHEDULE_REASON] = StringAttr(self.reason)
+        if self.cycles is not None:
+            kernel.attributes[SCHEDULE_CYCLES] = IntegerAttr(self.cycles, i64)
 
 
 @dataclass(frozen=True)
@@ -144,7 +154,7 @@ def schedule_kernel(kernel: func.FuncOp, target: Target, origin: Origin = "all")
             continue
         return _kernel_schedule(name, draft, refused, cycles=round(candidate.total(view).cycles))
     reason = _reason([f"{NO_FAMILY}: no family accepts the kernel"], refused)
-    return KernelSchedule(NO_FAMILY, ScheduleAttr([]), reason, refused)
+    return KernelSchedule(NO_FAMILY, ScheduleAttr([]), reason, refused, draft.kernel)
 
 
 def apply_candidate(candidate: Candidate, draft: ScheduleDraft) -> None:
@@ -157,7 +167,7 @@ def _kernel_schedule(
     family: str, draft: ScheduleDraft, refused: Mapping[str, str], cycles: int | None = None
 ) -> KernelSchedule:
     reason = f"{family}: {_reason(draft.reasons, refused)}"
-    return KernelSchedule(family, draft.schedule.attr, reason, refused, cycles)
+    return KernelSchedule(family, draft.schedule.attr, reason, refused, draft.kernel, cycles)
 
 
 def _reason(reasons: Sequence[str], refused: Mapping[str, str]) -> str:

@@ -17,7 +17,7 @@ from xrelay.dialects.shared.op_lists import ops_of
 from xrelay.dialects.upstream.llvm_extras import CmpXchgOp
 from xrelay.lowering.external_symbols import check_external_symbols
 from xrelay.lowering.kernel_units import KERNEL, declaration_of, kernel_of
-from xrelay.lowering.kernel_work import kernel_work
+from xrelay.lowering.kernel_work import kernel_work, with_schedule
 from xrelay.lowering.loop_to_scf.checked_index import RECORD_INDEX
 from xrelay.lowering.pipelines import Phase, Stage
 from xrelay.passes.infra.pass_instrument import PassInstrument
@@ -26,11 +26,13 @@ from xrelay.passes.infra.pipeline_text import PassTable, parse_passes
 from xrelay.passes.infra.printing import print_module
 from xrelay.passes.instruments.timing import TimeTree
 from xrelay.passes.instruments.verify import Verify
-from xrelay.runtime.kernel_work import UNKNOWN_WORK, KernelWork
+from xrelay.runtime.kernel_work import KernelWork
 from xrelay.target.target import Target
 
 FIRST_PASS = "loop-assign-schedules"
-"""The first pass that runs on a kernel in its own module."""
+"""The pass of the stage LOOP before which kernels are extracted."""
+SCHEDULE_PASS = "loop-schedule-kernels"
+"""The pass that replaces it on extracted kernels."""
 
 
 @dataclass(frozen=True)
@@ -73,10 +75,22 @@ def _with_families(spec: str, families: str) -> str:
 
 
 def kernel_stages(stages: Sequence[Stage]) -> list[Stage]:
-    """Returns the stages of a compilation that run on extracted kernels."""
+    """Returns the stages of a compilation that run on extracted kernels.
+
+    An extracted kernel without a schedule gets one and is scheduled in one pass: no pass in between changes it.
+    """
     phases = list(Phase)
     after = [stage for stage in stages if phases.index(stage.phase) > phases.index(Phase.LOOP)]
-    return [*(split_stage(stage)[1] for stage in stages if stage.phase is Phase.LOOP), *after]
+    return [*(_scheduling_stage(stage) for stage in stages if stage.phase is Phase.LOOP), *after]
+
+
+def _scheduling_stage(stage: Stage) -> Stage:
+    """Returns the stage LOOP of extracted kernels."""
+    name, _, options = next((spec for spec in stage.passes if spec.startswith(FIRST_PASS)), "").partition("{")
+    if not name:
+        return Stage(stage.phase, ())
+    schedule = f"{SCHEDULE_PASS}{{{options}" if options else SCHEDULE_PASS
+    return Stage(stage.phase, (schedule, *split_stage(stage)[1].passes[1:]))
 
 
 class KernelLowering:
@@ -92,12 +106,12 @@ class KernelLowering:
 
     def lower(self, module: ModuleOp, symbol: str) -> LoweredKernel:
         """Lowers the kernel in a unit's module, which is consumed; `symbol` is its name in object code."""
-        declaration, work = "", UNKNOWN_WORK
+        declaration, work = "", kernel_work(kernel_of(module))
         for stage, passes in self._stages:
             with self._clock.step(stage.name):
                 run_pipeline(module, passes, context=self._context, instruments=self._instruments)
             if stage.phase is Phase.LOOP:
-                work = kernel_work(kernel_of(module))
+                work = with_schedule(work, kernel_of(module))
             if stage.phase is Phase.SCHEDULED:
                 kernel = kernel_of(module)
                 if NUM_SCRATCH in kernel.attributes or HEAP in kernel.attributes:
