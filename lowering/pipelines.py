@@ -95,7 +95,7 @@ STEPS = (
 )
 """The passes that `convert-scf-to-llvm` combines, with the same output: for reading, and for texts between them."""
 
-FUSE: Final = ("relay-fuse-ops", "relay-recompute-groups", "relay-fuse-rows")
+FUSE: Final = ("relay-fuse-ops", "relay-recompute-groups", "relay-fuse-rows", "relay-fuse-attention")
 """The passes that decide which ops share a kernel."""
 
 ASSIGN: Final = ("loop-assign-schedules",)

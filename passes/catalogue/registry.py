@@ -52,6 +52,7 @@ FOLDERS: dict[str, str] = {
     "relay-fuse-ops": "passes/fusion",
     "relay-recompute-groups": "passes/fusion",
     "relay-fuse-rows": "passes/fusion",
+    "relay-fuse-attention": "passes/fusion",
     "relay-defuse-ops": "passes/fusion",
     "relay-outline-fused": "passes/fusion",
     "relay-convert-layout": "passes/layout",

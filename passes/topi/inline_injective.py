@@ -7,15 +7,17 @@ from dataclasses import dataclass, field
 
 from xdsl.context import Context
 from xdsl.dialects import func
-from xdsl.dialects.builtin import LocationAttr, ModuleOp
+from xdsl.dialects.builtin import LocationAttr, ModuleOp, StringAttr
 from xdsl.ir import Block, Operation, OpResult, SSAValue
 from xdsl.ir.affine import AffineDimExpr
 
+from xrelay.dialects.shared.attribute_names import EXPANDED_FROM
 from xrelay.dialects.shared.levels import level_of
 from xrelay.dialects.shared.locations import fuse_locations
 from xrelay.dialects.topi import CheckedIndexOp, ComputeOp, GuardOp, InBoundsOp, IndexOp, ReadOp, ScatterOp, YieldOp
 from xrelay.dialects.topi.index_map import IndexMap, Place, extent_of, index_ranges, stored
 from xrelay.dialects.topi.index_space import BodyOp, compute_around
+from xrelay.dialects.topi.named.matmul import BatchMatmulOp, MatmulOp
 from xrelay.dialects.topi.shapes import shape_of
 from xrelay.errors import DimensionError
 from xrelay.index_algebra.affine_bounds import simplify
@@ -36,6 +38,9 @@ FREE, CHEAP, BRANCH, COSTLY = 0, 1, 4, 16
 """Estimated costs of an op: data movement, one instruction, a condition or a gather of lanes, a long sequence."""
 
 _FREE_OPS = {"topi.read", "topi.index", "topi.yield", "arith.constant", "arith.index_cast"}
+PRODUCTS = frozenset(StringAttr(op.name) for op in (MatmulOp, BatchMatmulOp))
+"""The values of `topi.expanded_from` on matrix products."""
+
 _COSTLY_OPS = {"arith.divf", "arith.divsi", "arith.divui", "arith.remf", "arith.remsi", "arith.remui"}
 
 
@@ -70,6 +75,8 @@ class TopiInlineInjectivePass(XRelayPass):
       which cost 4 if the index of the last axis is read from a tensor. Therefore
       changes of layout are always inlined, and so is a relu into a pooling window, but not an exponential that two
       computes read, nor padding into the reduction of a convolution;
+    - it reads the sums of a matrix product at its own index, and several computes read it, as the maximum and the
+      exponentials of a softmax do: where the sums are computed, they are in registers;
     - it checks an index, and no reader is proven to read every element: a failing check could be skipped;
     - an index expression would have more than `MAX_INDEX_SIZE` parts, as after a long chain of reshapes and transposes
       in which no quotient is simplified: each step uses the previous expression several times.
@@ -132,6 +139,8 @@ def why_not_inlined(op: ComputeOp, max_recompute: int) -> str | None:
     may_fail = any(isinstance(inner, CheckedIndexOp) for inner in op.body.walk())
     if may_fail and not any(_reads_all(read, op.spatial) for read in reads):
         return "it checks an index, and its readers may leave elements out"
+    if len({compute_around(read) for read in reads}) > 1 and _follows_product(op):
+        return "several computes read it, and it follows a matrix product"
     size = max((_inlined_index_size(read, op) for read in reads), default=0)
     if size > MAX_INDEX_SIZE:
         return f"an index expression would have {size} parts, more than {MAX_INDEX_SIZE}"
@@ -143,6 +152,16 @@ def why_not_inlined(op: ComputeOp, max_recompute: int) -> str | None:
     if extra > max_recompute:
         return f"computing it again would cost {extra:.0f} operations per element, more than {max_recompute}"
     return None
+
+
+def _follows_product(op: ComputeOp) -> bool:
+    """Whether a compute reads the sums of a matrix product at its own index."""
+    reads = [inner for inner in op.body.block.ops if isinstance(inner, ReadOp)]
+    return any(_is_product(read.tensor.owner) and _reads_all(read, shape_of(read.tensor)) for read in reads)
+
+
+def _is_product(op: Operation | Block) -> bool:
+    return isinstance(op, ComputeOp) and op.attributes.get(EXPANDED_FROM) in PRODUCTS
 
 
 def _inlined_index_size(read: ReadOp, producer: ComputeOp) -> int:

@@ -16,6 +16,7 @@ from xdsl.dialects.builtin import IntegerAttr, StringAttr, i64
 from xrelay.dialects.loop import ScheduleAttr
 from xrelay.dialects.shared.attribute_names import SCHEDULE_CYCLES, SCHEDULE_REASON
 from xrelay.errors import ScheduleError
+from xrelay.lowering.topi_to_loop.schedules.attention import propose_attention
 from xrelay.lowering.topi_to_loop.schedules.candidates import Candidate, Proposal, in_order
 from xrelay.lowering.topi_to_loop.schedules.common_steps import propose_injective
 from xrelay.lowering.topi_to_loop.schedules.conv2d import propose_conv2d_nchw, propose_conv2d_nchwc
@@ -41,6 +42,7 @@ FAMILIES: dict[str, Callable[[KernelView], Sequence[Proposal]]] = {
     "winograd": propose_winograd,
     "dense": propose_dense,
     "batch_matmul": propose_batch_matmul,
+    "attention": propose_attention,
     "pool": propose_pool,
     "softmax": propose_softmax,
     "reduction": propose_reductions,

@@ -118,14 +118,20 @@ class ProductView:
     @staticmethod
     def only(blocks: Sequence[BlockOp], *ops: type[NamedOp]) -> ProductView | None:
         """Returns the only reduction that one of `ops` was expanded to; None unless there is exactly one."""
+        found = ProductView.each(blocks, *ops)
+        return found[0] if len(found) == 1 else None
+
+    @staticmethod
+    def each(blocks: Sequence[BlockOp], *ops: type[NamedOp]) -> list[ProductView]:
+        """Returns all reductions that one of `ops` was expanded to, in the order of `blocks`."""
         found = [(block, op) for block in blocks for op in ops if block.is_reduction and is_expanded_from(block, op)]
-        if len(found) != 1:
-            return None
-        ((block, op),) = found
-        spatial, reduction = AXES.get(op.name, ((), ()))
-        sums = [position for position, kind in enumerate(block.kinds) if kind is IterKind.REDUCE]
-        roles = zip(reversed(spatial), reversed(block.spatial), strict=False)
-        return ProductView(block, dict(roles) | dict(zip(reduction, sums, strict=False)))
+        views: list[ProductView] = []
+        for block, op in found:
+            spatial, reduction = AXES.get(op.name, ((), ()))
+            sums = [position for position, kind in enumerate(block.kinds) if kind is IterKind.REDUCE]
+            roles = zip(reversed(spatial), reversed(block.spatial), strict=False)
+            views.append(ProductView(block, dict(roles) | dict(zip(reduction, sums, strict=False))))
+        return views
 
     def of(self, view: KernelView) -> ProductView:
         """Returns the same sum in another copy of the kernel."""

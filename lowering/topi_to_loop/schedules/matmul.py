@@ -120,7 +120,7 @@ def propose_batch_matmul(view: KernelView) -> list[Proposal]:
 
 def _plain_product(view: KernelView, product: ProductView) -> list[Proposal]:
     """Proposes schedules for a product whose right operand is not packed; both operands may be transposed."""
-    right = _only_read(product, Role.COLUMNS, Role.COLUMNS)
+    right = only_read(product, Role.COLUMNS, Role.COLUMNS)
     lanes = min(view.lanes(product.block), product.extent(Role.COLUMNS))
     if right is None or lanes < MIN_LANES:
         reason = f"{product.extent(Role.COLUMNS)} columns are too few for lanes"
@@ -245,7 +245,7 @@ def _tiles(view: KernelView, product: ProductView, lanes: int) -> Sequence[Regis
 
 def _row_pitch(product: ProductView) -> int | None:
     """Returns the distance in bytes of neighbouring rows of the left operand; None if it is unknown."""
-    found = _only_read(product, Role.ROWS, Role.ROWS)
+    found = only_read(product, Role.ROWS, Role.ROWS)
     inner = [DYNAMIC_INDEX] if found is None else memref_type(found[0].memref).get_shape()[found[1] + 1 :]
     return None if found is None or DYNAMIC_INDEX in inner else prod(inner) * element_bytes(found[0])
 
@@ -290,7 +290,7 @@ def _lost_lines(product: ProductView) -> tuple[LoadOp, int] | None:
     """Returns a transposed left operand if the cache lines of one row compete for the same sets; its row dimension."""
     if product.extent(Role.DEPTH) < MANY_LINES:
         return None
-    found = _only_read(product, Role.ROWS, Role.DEPTH)
+    found = only_read(product, Role.ROWS, Role.DEPTH)
     if found is None:
         return None
     load, dimension = found
@@ -300,7 +300,7 @@ def _lost_lines(product: ProductView) -> tuple[LoadOp, int] | None:
     return found if prod(inner) * element_bytes(load) % SAME_PLACE == 0 else None
 
 
-def _only_read(product: ProductView, depends: Role, along: Role) -> tuple[LoadOp, int] | None:
+def only_read(product: ProductView, depends: Role, along: Role) -> tuple[LoadOp, int] | None:
     """Returns the only factor that depends on axis `depends`, and the dimension indexed by `along` alone; or None."""
     if depends not in product.positions or along not in product.positions:
         return None

@@ -110,7 +110,7 @@ def _copied(draft: ScheduleDraft, product: ProductView, copy: FactorCopy) -> str
     return block
 
 
-class _Names(NamedTuple):
+class MatrixLoops(NamedTuple):
     """The loops over rows and columns of a nest before they are split."""
 
     row: str | None
@@ -135,12 +135,12 @@ def _tile(
     """
     name, block = product.name, product.block
     tile, lanes = plan.tile, plan.lanes
-    own = _Names(product.loop(Role.ROWS), product.loop(Role.COLUMNS))
-    outer = _Names(product.loop(Role.ROWS, consumer), product.loop(Role.COLUMNS, consumer))
+    own = MatrixLoops(product.loop(Role.ROWS), product.loop(Role.COLUMNS))
+    outer = MatrixLoops(product.loop(Role.ROWS, consumer), product.loop(Role.COLUMNS, consumer))
     reduction, work = loops_of_kind(block, IterKind.REDUCE), points(block)
     stacks = [loop for loop in loops_of_kind(consumer, IterKind.SPATIAL) if loop not in (outer.row, outer.column)]
     inner_stacks = [loop for position in shared if (loop := loop_of_variable(consumer, position)) is not None]
-    panels, row_tiles, inside, lane = _cut(draft, outer, tile, lanes)
+    panels, row_tiles, inside, lane = cut_matrix(draft, outer, tile, lanes)
     outside = [loop for loop in stacks if loop not in inner_stacks] + panels
     around_panel, outside = len(outside), [*outside, *inner_stacks, *row_tiles]
     if not outside:
@@ -158,7 +158,7 @@ def _tile(
     # The sums of an instruction on tiles are in memory, so the rows of the consumer need no copies of the code.
     unroll_tile(draft, consumer.block_name, inside if plan.instruction is None else inside[1:], lane)
     if panel is not None:
-        _make_panel(draft, panel, outside[:around_panel])
+        make_panel(draft, panel, outside[:around_panel])
     if unpack is not None and numbers is not None and not row_tiles and not inner_stacks:
         unpack_in_registers(draft, unpack.block_name, numbers)
     elif unpack is not None:
@@ -186,7 +186,7 @@ def _fits(plan: MatrixPlan) -> bool:
 def _schedule_terms(
     draft: ScheduleDraft,
     product: ProductView,
-    own: _Names,
+    own: MatrixLoops,
     lanes: int,
     reduction: Sequence[str],
     unpack: BlockOp | None,
@@ -197,7 +197,7 @@ def _schedule_terms(
     """
     block, depth = draft.block(product.name), product.positions[Role.DEPTH]
     source, position = (block, depth) if unpack is None else (draft.block(unpack.block_name), DEPTH)
-    tile, lane = _sums_tile(draft, own, lanes)
+    tile, lane = sums_tile(draft, own, lanes)
     words, numbers = list(reduction), list[str]()
     if len(reduction) == 1:
         words, numbers = split_words(draft, reduction[0], numbers_in_word(source, source.variables[position]))
@@ -212,7 +212,7 @@ def _schedule_terms(
     return numbers[0] if numbers else None
 
 
-def _make_panel(draft: ScheduleDraft, panel: str, around: Sequence[str]) -> None:
+def make_panel(draft: ScheduleDraft, panel: str, around: Sequence[str]) -> None:
     """Moves the copy of the right operand into the loops `around` a tile's columns, or leaves it before the nest.
 
     The last loops of the copy are depth and columns.
@@ -227,8 +227,8 @@ def _make_panel(draft: ScheduleDraft, panel: str, around: Sequence[str]) -> None
     draft.mark_done(panel)
 
 
-def _cut(
-    draft: ScheduleDraft, names: _Names, tile: RegisterTile, lanes: int
+def cut_matrix(
+    draft: ScheduleDraft, names: MatrixLoops, tile: RegisterTile, lanes: int
 ) -> tuple[list[str], list[str], list[str], str | None]:
     """Splits the consumer's rows and columns.
 
@@ -240,17 +240,17 @@ def _cut(
     inside: list[str] = []
     row = names.column
     if row is not None:
-        panels, row = _split_off(draft, row, tile.blocks * lanes, "o", "t")
-        vectors, row = _split_off(draft, row, lanes, "v", "l")
+        panels, row = split_off(draft, row, tile.blocks * lanes, "o", "t")
+        vectors, row = split_off(draft, row, lanes, "v", "l")
         inside = [*vectors, row]
     if names.row is not None:
-        row_tiles, rows = _split_off(draft, names.row, tile.columns, "o", "i")
+        row_tiles, rows = split_off(draft, names.row, tile.columns, "o", "i")
         # Rows of a tile precede its columns; a tile of one row has no row loop.
         inside = inside if tile.columns == 1 and row_tiles else [rows, *inside]
     return panels, row_tiles, inside, row
 
 
-def _split_off(draft: ScheduleDraft, loop: str, factor: int, outer: str, inner: str) -> tuple[list[str], str]:
+def split_off(draft: ScheduleDraft, loop: str, factor: int, outer: str, inner: str) -> tuple[list[str], str]:
     """Splits a loop if it is longer than `factor`; returns the outer loop, if there is one, and the inner loop."""
     if not draft.is_longer(loop, factor):
         return [], loop
@@ -258,11 +258,11 @@ def _split_off(draft: ScheduleDraft, loop: str, factor: int, outer: str, inner: 
     return [around], inside
 
 
-def _sums_tile(draft: ScheduleDraft, own: _Names, lanes: int) -> tuple[list[str], str | None]:
+def sums_tile(draft: ScheduleDraft, own: MatrixLoops, lanes: int) -> tuple[list[str], str | None]:
     """Splits the columns of the sums into vectors; returns the loops of the tile, and the one to vectorise."""
     tile = [own.row] if own.row is not None and draft.extent(own.row) > 1 else []
     row = own.column
     if row is not None and draft.extent(row) > 1:
-        vectors, row = _split_off(draft, row, lanes, "v", "l")
+        vectors, row = split_off(draft, row, lanes, "v", "l")
         tile += [*vectors, row]
     return tile, row

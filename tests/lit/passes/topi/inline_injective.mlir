@@ -295,3 +295,50 @@ func.func private @gathered_lanes(%at: tensor<8xindex>, %x: tensor<4x4xf32>) -> 
   }
   func.return %y : tensor<32x8xf32>
 }
+
+// A mask of scores is added once, where the scores are computed: the maximum and the exponentials read it. Without a
+// second reader it is inlined.
+// CHECK-LABEL: func.func @scores
+// CHECK: topi.compute "scores"
+// CHECK-NEXT: topi.read %x
+// CHECK: topi.compute "mask"
+// CHECK: topi.compute "others"
+// CHECK-NOT: topi.compute "single"
+func.func @scores(%x: tensor<4x4xf32>) -> (tensor<4xf32>, tensor<4x4xf32>, tensor<4xf32>) {
+  %s = topi.compute "scores" [%i : 4, %j : 4] reduce [%k : 4] init [%acc = 0.0 : f32] : tensor<4x4xf32> attributes {topi.expanded_from = "topi.batch_matmul"} {
+    %v = topi.read %x[%i, %k] : tensor<4x4xf32>
+    %t = arith.addf %acc, %v : f32
+    topi.yield %t : f32
+  }
+  %m = topi.compute "mask" [%i : 4, %j : 4] : tensor<4x4xf32> {
+    %v = topi.read %s[%i, %j] : tensor<4x4xf32>
+    %n = arith.negf %v : f32
+    topi.yield %n : f32
+  }
+  %p = topi.compute "peak" [%i : 4] reduce [%k : 4] init [%acc = 0.0 : f32] : tensor<4xf32> {
+    %v = topi.read %m[%i, %k] : tensor<4x4xf32>
+    %t = arith.maximumf %acc, %v : f32
+    topi.yield %t : f32
+  }
+  %e = topi.compute "exp" [%i : 4, %j : 4] : tensor<4x4xf32> {
+    %v = topi.read %m[%i, %j] : tensor<4x4xf32>
+    %n = math.exp %v : f32
+    topi.yield %n : f32
+  }
+  %o = topi.compute "others" [%i : 4, %j : 4] reduce [%k : 4] init [%acc = 0.0 : f32] : tensor<4x4xf32> attributes {topi.expanded_from = "topi.batch_matmul"} {
+    %v = topi.read %x[%k, %j] : tensor<4x4xf32>
+    %t = arith.addf %acc, %v : f32
+    topi.yield %t : f32
+  }
+  %n = topi.compute "single" [%i : 4, %j : 4] : tensor<4x4xf32> {
+    %v = topi.read %o[%i, %j] : tensor<4x4xf32>
+    %n = arith.negf %v : f32
+    topi.yield %n : f32
+  }
+  %q = topi.compute "sum" [%i : 4] reduce [%k : 4] init [%acc = 0.0 : f32] : tensor<4xf32> {
+    %v = topi.read %n[%i, %k] : tensor<4x4xf32>
+    %t = arith.addf %acc, %v : f32
+    topi.yield %t : f32
+  }
+  func.return %p, %e, %q : tensor<4xf32>, tensor<4x4xf32>, tensor<4xf32>
+}

@@ -1,0 +1,133 @@
+"""`relay-fuse-attention`: computes the scores of attention, their softmax and the weighted values in one kernel.
+
+Relay's fusion ends a kernel at each product and at the softmax, so that the scores of all heads are written to memory
+and read three times. In one kernel, all stages run on a block of queries while its scores are in a cache.
+
+Before:
+
+    %s = relay.fused @fused_nn_batch_matmul_multiply(%p0 = %q : tensor<12x128x64xf32>, %p1 = %k : …) … {
+      … relay.nn.batch_matmul(%p0, %p1) …
+    }
+    %w = relay.fused @fused_nn_softmax(%p0 = %s : tensor<12x128x128xf32>) … { … relay.nn.softmax(%p0) … }
+    %y = relay.fused @fused_nn_batch_matmul(%p0 = %w : tensor<12x128x128xf32>, %p1 = %v : …) … {
+      … relay.nn.batch_matmul(%p0, %p1) {transpose_b = false} …
+    }
+
+After:
+
+    %y = relay.fused @fused_nn_batch_matmul_multiply_nn_softmax_nn_batch_matmul(%p0 = %v : …, %p1 = %q : …, …)
+
+The groups keep their kernels unless the scores have exactly one reader, the softmax, and this too, the second product,
+all in one block. The softmax must be alone in its group and run along the keys. All tensors have static extents and f32
+elements, and the stacks of both products are equal. There are at least 8 queries, 16 keys and 16 values in a row.
+Groups with requirements, or that name extents, are left unchanged.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp, f32
+from xdsl.ir import Operation, SSAValue
+from xdsl.rewriter import Rewriter
+
+from xrelay.dialects.relay.core.op_base import RelayOp
+from xrelay.dialects.relay.core.op_pattern import OpPatternKind
+from xrelay.dialects.relay.ops.nn.matmul import BatchMatmulOp
+from xrelay.dialects.relay.ops.nn.softmax import SoftmaxOp
+from xrelay.dialects.relay.structure.constant import ConstantOp
+from xrelay.dialects.relay.structure.fused import FusedOp
+from xrelay.dialects.relay.structure.yields import YieldOp
+from xrelay.dialects.shared.attribute_names import BINDS, DEMANDS, REQUIRES
+from xrelay.dialects.shared.types import element_type_of, shape_of
+from xrelay.passes.fusion.fuse_ops import GroupNames
+from xrelay.passes.fusion.recompute_groups import compute_in
+from xrelay.passes.infra.verify import walk_ops
+from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
+
+MIN_QUERIES: Final = 8
+"""The minimum number of queries: a tile of rows. Fewer queries are limited by reading the keys and the values."""
+
+MIN_ROW: Final = 16
+"""The minimum number of keys, and of elements of a value: a vector."""
+
+EPILOGUE: Final = (OpPatternKind.ELEM_WISE, OpPatternKind.BROADCAST)
+"""The patterns of ops that may follow a product in its group."""
+
+
+@dataclass(frozen=True)
+class RelayFuseAttentionPass(XRelayPass):
+    """Moves the scores of attention and their softmax into the group that reads them; see the module's docstring."""
+
+    name = "relay-fuse-attention"
+    numerics = EXACT
+    per_function = True
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Rewrites the module in place."""
+        names = GroupNames(op)
+        for weights in [inner for inner in walk_ops(op) if isinstance(inner, FusedOp)]:
+            scores, result = _scores_of(weights), _only_reader(weights)
+            if scores is None or result is None or not _is_attention(scores, weights, result):
+                continue
+            compute_in(weights, result, names)
+            Rewriter.erase_op(weights)
+            compute_in(scores, result, names)
+            Rewriter.erase_op(scores)
+
+
+def _scores_of(weights: FusedOp) -> FusedOp | None:
+    """Returns the group whose result only the softmax `weights` reads; None if it is no softmax along the keys."""
+    softmax = next((op for op in weights.body.block.ops if isinstance(op, SoftmaxOp)), None)
+    if softmax is None or len(weights.body.block.ops) > 2 or len(weights.arguments) != 1:
+        return None
+    rank, scores = len(shape_of(softmax.data.type)), weights.arguments[0].owner
+    is_row = softmax.axis.value.data % rank == rank - 1
+    return scores if is_row and isinstance(scores, FusedOp) and _only_reader(scores) is weights else None
+
+
+def _only_reader(group: FusedOp) -> FusedOp | None:
+    """Returns the only group that reads a result, if it is in the same block."""
+    users = {use.operation for use in group.result.uses}
+    reader = next(iter(users), None)
+    return reader if len(users) == 1 and isinstance(reader, FusedOp) and reader.parent is group.parent else None
+
+
+def _is_attention(scores: FusedOp, weights: FusedOp, result: FusedOp) -> bool:
+    """Whether the groups compute products of static shapes, and the second product reads the weights as rows."""
+    first, second = _product_of(scores), _product_of(result)
+    if first is None or second is None or not all(map(_is_plain, (*scores.walk(), *weights.walk(), *result.walk()))):
+        return False
+    parameter = result.body.block.args[list(result.arguments).index(weights.result)]
+    reads_rows = second.tensor_a is parameter and not second.transposed[0] and second.tensor_b is not parameter
+    return reads_rows and parameter.has_one_use() and not first.transposed[0] and _fits(first, second)
+
+
+def _product_of(group: FusedOp) -> BatchMatmulOp | None:
+    """Returns the only product of a group whose other ops are elementwise, and follow it."""
+    ops = [op for op in group.body.block.ops if not isinstance(op, ConstantOp | YieldOp)]
+    product, *others = ops or [group]
+    is_epilogue = all(isinstance(op, RelayOp) and op.fusion_pattern in EPILOGUE for op in others)
+    return product if isinstance(product, BatchMatmulOp) and is_epilogue else None
+
+
+def _is_plain(op: Operation) -> bool:
+    """Whether an op requires and names no extents, and its values have static shapes."""
+    values: list[SSAValue] = [*op.operands, *op.results]
+    is_static = all(isinstance(extent, int) for value in values for extent in shape_of(value.type))
+    return is_static and op.attributes.keys().isdisjoint((REQUIRES, DEMANDS, BINDS))
+
+
+def _fits(first: BatchMatmulOp, second: BatchMatmulOp) -> bool:
+    """Whether both products have the same stacks, are long enough, and have f32 elements."""
+    shapes = [shape_of(value.type) for op in (first, second) for value in (*op.operands, *op.results)]
+    *_, queries, keys = shape_of(first.results[0].type)
+    *_, width = shape_of(second.results[0].type)
+    is_long = all(
+        isinstance(extent, int) and extent >= least
+        for extent, least in ((queries, MIN_QUERIES), (keys, MIN_ROW), (width, MIN_ROW))
+    )
+    elements = {element_type_of(value.type) for op in (first, second) for value in (*op.operands, *op.results)}
+    return is_long and elements == {f32} and len({shape[:-2] for shape in shapes}) == 1

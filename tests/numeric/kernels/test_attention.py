@@ -1,0 +1,52 @@
+"""Attention in one kernel, against the interpreter: partial tiles and blocks, masks, stacks, and threads."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+import xrelay
+from xrelay import relay
+from xrelay.interpreters.relay import run_relay
+
+Floats = NDArray[np.float32]
+
+SHAPES = [
+    ((3,), 32, 48, 16, 16),
+    ((1,), 37, 21, 5, 19),
+    ((1, 2), 197, 197, 16, 24),
+    ((2, 1), 150, 700, 8, 16),
+    ((1, 1), 149, 900, 8, 33),
+]
+"""Stacks, queries, keys, and the elements of a key and of a value; the last two have several blocks of queries."""
+
+
+def attention(query: relay.Expr, key: relay.Expr, mask: relay.Expr, value: relay.Expr) -> relay.Expr:
+    scores = relay.nn.batch_matmul(query, key) * relay.const(0.25)
+    weights = relay.nn.softmax(scores + mask, axis=-1)
+    return relay.nn.relu(relay.nn.batch_matmul(weights, value, transpose_b=False))
+
+
+def compiled_and_interpreted(arrays: Sequence[Floats], threads: int) -> tuple[Floats, Floats]:
+    """Returns the results of the native code, whose kernel is one, and of the interpreter."""
+    given = [relay.var(name, shape=array.shape) for name, array in zip("qkmv", arrays, strict=True)]
+    module = relay.Module.from_expr(attention(*given))
+    model = xrelay.compile(module, threads=threads, cache=False)
+    assert len(model.artifact.metadata.kernels) == 1
+    (found,) = model.run(list(arrays))
+    (expected,) = run_relay(module, list(arrays))
+    return found, expected
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize(("stacks", "queries", "keys", "width", "size"), SHAPES)
+def test_attention(stacks: tuple[int, ...], queries: int, keys: int, width: int, size: int, threads: int) -> None:
+    rng = np.random.default_rng(queries)
+    shapes = (*stacks, queries, width), (*stacks, keys, width), (queries, keys), (*stacks, keys, size)
+    query, key, mask, value = (rng.standard_normal(shape).astype(np.float32) for shape in shapes)
+    mask[np.triu_indices(queries, 1, keys)] = -1e9
+    found, expected = compiled_and_interpreted([query, key, mask, value], threads)
+    np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-6)
