@@ -32,7 +32,7 @@ def main(args: Sequence[str] | None = None) -> int:
     parser = ArgumentParser(prog="xrelay", description="Compile and run deep-learning models on the CPU.")
     parser.add_argument("-v", "--version", action="version", version=f"xrelay {__version__}")
     answer_in_one_line(parser)
-    subparsers = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    subparsers = parser.add_subparsers(dest="command", metavar="COMMAND", title="commands", required=True)
     commands = {command.name: command for command in all_commands()}
     found: dict[str, ArgumentParser] = {}
     for name, command in commands.items():
@@ -42,6 +42,9 @@ def main(args: Sequence[str] | None = None) -> int:
         answer_in_one_line(subparser)
         subparser.add_argument("--debug", action="store_true", help="show Python tracebacks (or set XRELAY_DEBUG)")
         command.add_arguments(subparser)
+    if not (sys.argv[1:] if args is None else args):
+        parser.print_help()
+        return 0
     parsed, unknown = parser.parse_known_args(args)
     if unknown:
         found[parsed.command].error(f"unrecognized arguments: {' '.join(unknown)}")

@@ -34,9 +34,8 @@ def _add_input(parser: ArgumentParser) -> None:
             "--no-implicit-module": "require an explicit module in the file",
             "--split-input-file": "process the parts between '// -----' lines separately",
             "--verify-diagnostics": (
-                "match errors, warnings and remarks with the file's 'expected-error {{…}}', 'expected-warning' and "
-                "'expected-remark' comments and fail on any difference; in a file without such comments print errors "
-                "to stdout and succeed"
+                "match errors, warnings, notes and remarks with the file's comments 'expected-error {{…}}', "
+                "'expected-warning', 'expected-note' and 'expected-remark'; fail on any difference"
             ),
         },
     )
@@ -79,7 +78,7 @@ def _add_passes(parser: ArgumentParser) -> None:
 def _add_output(parser: ArgumentParser) -> None:
     group = parser.add_argument_group("output")
     group.add_argument("-o", "--output-file", metavar="FILE", help="output file; '-' or omitted: standard output")
-    group.add_argument("-t", "--target", type=_target, default="mlir", help="output format: mlir, llvm-ir, …")
+    group.add_argument("-t", "--target", type=_target, default="mlir", help="output format: mlir, llvm-ir, asm, …")
     add_switches(
         group.add_argument,
         {

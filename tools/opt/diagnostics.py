@@ -1,15 +1,15 @@
 """Pieces of an input file, their diagnostics, and the comments that expect these (`--verify-diagnostics`).
 
-`// expected-error {{text}}` expects an error that contains the text, on the line of the comment; `expected-warning` and
-`expected-remark` are analogous. `@above`, `@below`, `@+2` and `@-1` refer to another line, and `@unknown` to no
-location in the file. A comment may expect several diagnostics.
+`// expected-error {{text}}` expects an error that contains the text, on the line of the comment; `expected-warning`,
+`expected-note` and `expected-remark` are analogous. Notes and remarks need no comment. `@above`, `@below`, `@+2` and
+`@-1` refer to another line, and `@unknown` to no location in the file. A comment may expect several diagnostics.
 """
 
 from __future__ import annotations
 
 import re
 from argparse import Namespace
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -47,7 +47,7 @@ _LINE = re.compile(r":(\d+):\d+$")
 
 @dataclass(frozen=True)
 class Diagnostic:
-    """An `error`, `warning` or `remark` (`kind`) at `location`; `text` is the printed line."""
+    """An `error`, `warning`, `note` or `remark` (`kind`) at `location`; `text` is the printed line."""
 
     kind: str
     location: str | None
@@ -64,6 +64,15 @@ class Diagnostic:
 def error_diagnostic(error: XRelayError) -> Diagnostic:
     """Returns the diagnostic of an error."""
     return Diagnostic("error", error.location, error.message, error.render())
+
+
+def error_diagnostics(errors: Iterable[XRelayError]) -> Iterator[Diagnostic]:
+    """Yields the diagnostics of errors, each before those of its notes."""
+    for error in errors:
+        yield error_diagnostic(error)
+        for text in error.notes():
+            location, _, message = text.rpartition("note: ") if ": note: " not in text else text.partition(": note: ")
+            yield Diagnostic("note", location or None, message, text)
 
 
 def warning_diagnostic(message: str, location: str) -> Diagnostic:
@@ -94,7 +103,7 @@ def collecting_remarks(args: Namespace) -> Generator[list[Diagnostic]]:
         yield found
 
 
-KINDS = ("error", "warning", "remark")
+KINDS = ("error", "warning", "note", "remark")
 _EXPECTATION = re.compile(r"expected-(?P<kind>[a-z]+)(?:[ \t]*@[ \t]*(?P<where>[^\s{]*))?[ \t]*\{\{(?P<text>.*?)\}\}")
 
 
@@ -119,7 +128,7 @@ def find_expectations(chunk: Chunk) -> list[Expectation]:
     for number, text in enumerate(chunk.text.split("\n"), start=chunk.line_offset + 1):
         for match in _EXPECTATION.finditer(text):
             if match["kind"] not in KINDS:
-                hint = did_you_mean(match["kind"], KINDS, "use expected-error, expected-warning or expected-remark")
+                hint = did_you_mean(match["kind"], KINDS, f"use {', '.join(f'expected-{kind}' for kind in KINDS)}")
                 raise XRelayError(
                     f"unknown expectation expected-{match['kind']}",
                     location=f"{chunk.name}:{number}",
@@ -135,7 +144,7 @@ def mismatches(
 ) -> list[str]:
     """Returns one line for each unexpected diagnostic, and for each unmet expectation.
 
-    Unexpected remarks are ignored unless `all_remarks`.
+    Unexpected notes are ignored, and unexpected remarks unless `all_remarks`.
     """
     open_expectations = list(expected)
     problems: list[str] = []
@@ -143,7 +152,7 @@ def mismatches(
         met = next((e for e in open_expectations if e.is_met_by(found)), None)
         if met is not None:
             open_expectations.remove(met)
-        elif found.kind != "remark" or all_remarks:
+        elif found.kind not in ("note", "remark") or (found.kind == "remark" and all_remarks):
             place = found.location if found.location is not None else chunk.name
             problems.append(f"{place}: error: unexpected {found.kind}: {found.message}")
     problems += (

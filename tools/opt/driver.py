@@ -8,16 +8,13 @@ import traceback
 from argparse import ArgumentParser
 from collections.abc import Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
-from typing import IO, TypeVar
+from typing import TypeVar
 
-from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.universe import Universe
-from xdsl.utils.target import Target
 from xdsl.xdsl_opt_main import xDSLOptMain
 
 from xrelay import __version__, environment
@@ -44,13 +41,14 @@ from xrelay.tools.opt.diagnostics import (
     Chunk,
     Diagnostic,
     collecting_remarks,
-    error_diagnostic,
+    error_diagnostics,
     find_expectations,
     mismatches,
     split_chunks,
 )
 from xrelay.tools.opt.pass_flags import Plan, own_name, pass_instruments, plan_pipeline
 from xrelay.tools.opt.side_files import keep_weights, load_weights
+from xrelay.tools.opt.targets import AssemblyTarget, LLVMIRTarget
 
 _Error = TypeVar("_Error", bound=XRelayError)
 
@@ -97,9 +95,10 @@ class XRelayOptMain(xDSLOptMain):
         """Registers no frontend: the driver reads MLIR text with the project's parser."""
 
     def register_all_targets(self) -> None:
-        """Adds LLVM IR text to xDSL's outputs."""
+        """Adds LLVM IR and assembly to xDSL's outputs."""
         self.available_targets.update(self._universe.all_targets)
-        self.available_targets["llvm-ir"] = lambda: _LLVMIRTarget
+        self.available_targets["llvm-ir"] = lambda: LLVMIRTarget
+        self.available_targets["asm"] = lambda: AssemblyTarget
 
     def setup_pipeline(self) -> None:
         """Does nothing: the pipeline is parsed in `execute`, where its errors are handled."""
@@ -137,7 +136,7 @@ class XRelayOptMain(xDSLOptMain):
         """Processes every piece of the input and writes the output."""
         chunks = self._read_chunks()
         expectations = [find_expectations(chunk) for chunk in chunks] if self.args.verify_diagnostics else []
-        matching = any(expectations)
+        matching: bool = self.args.verify_diagnostics
         status = 0
         outputs: list[str] = []
         for number, chunk in enumerate(chunks):
@@ -145,19 +144,16 @@ class XRelayOptMain(xDSLOptMain):
                 text, errors = self._process(chunk, plan)
             outputs.append(text)
             if matching:
-                found = [*map(error_diagnostic, errors), *self._warnings, *remarks]
+                found = [*error_diagnostics(errors), *self._warnings, *remarks]
                 problems = mismatches(chunk, expectations[number], found, all_remarks=self.args.remarks is not None)
                 sys.stderr.writelines(printable(problem) + "\n" for problem in problems)
                 status = max(status, int(bool(problems)))
                 continue
             for diagnostic in (*self._warnings, *(remarks if self.args.remarks is not None else ())):
                 self._show(diagnostic.text)
-            if self.args.verify_diagnostics:
-                outputs[-1] += "".join(error.render() + "\n" for error in errors)
-            else:
-                for error in errors:
-                    self._report(error)
-                status = max(status, int(bool(errors)))
+            for error in errors:
+                self._report(error)
+            status = max(status, int(bool(errors)))
         if status == 0 or self._output is None:
             self._write("// -----\n".join(outputs))
         if self.args.timing or self.args.timing_file is not None:
@@ -310,16 +306,3 @@ def _names(values: list[str] | None) -> Sequence[str] | bool:
     if values is None:
         return ()
     return True if "" in values else values
-
-
-@dataclass(frozen=True)
-class _LLVMIRTarget(Target):
-    """LLVM IR text of a module in the llvm dialect, by the project's own emitter."""
-
-    name = "llvm-ir"
-
-    def emit(self, ctx: Context, module: ModuleOp, output: IO[str]) -> None:
-        """Writes the text. Raises `LoweringError` for ops that the emitter does not support."""
-        from xrelay.lowering.emit_llvm import emit_to_stream
-
-        emit_to_stream(module, output)

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from xdsl.passes import ModulePass
 
+from xrelay.arguments import MAX_OPT_LEVEL
 from xrelay.errors import ParseError, PassError, XRelayError
 from xrelay.lowering.pipelines import graph_rows
 from xrelay.passes.catalogue.extensions import level_of_pass
@@ -92,6 +93,7 @@ def add_pass_flags(parser: ArgumentParser) -> None:
     group.add_argument(
         "--opt-level",
         type=int,
+        choices=range(MAX_OPT_LEVEL + 1),
         metavar="N",
         help="run only the passes of -p (default: the graph pipeline) whose level is at most N",
     )

@@ -6,6 +6,7 @@
 // RUN: sh %S/Inputs/exit_code.sh 2 xrelay-opt %s --timng 2>&1 | filecheck %s --check-prefix FLAG
 // RUN: sh %S/Inputs/exit_code.sh 2 xrelay-opt %s -t nothing 2>&1 | filecheck %s --check-prefix TARGET
 // RUN: sh %S/Inputs/exit_code.sh 2 xrelay-opt %s -t '{' 2>&1 | filecheck %s --check-prefix TARGET-FORM
+// RUN: sh %S/Inputs/exit_code.sh 2 xrelay-opt %s --opt-level 4 2>&1 | filecheck %s --check-prefix LEVEL
 // RUN: sh %S/Inputs/exit_code.sh 2 xrelay-opt --help-pass cs 2>&1 | filecheck %s --check-prefix MISSPELT
 
 // MISSPELT: error: no pass is called 'cs'; help: did you mean 'cse'?
@@ -14,4 +15,5 @@
 // OPTION: error: [cse] has no option 'depth'; help: cse takes no options
 // FLAG: xrelay-opt: error: unrecognized arguments: --timng; help: did you mean '--timing'?
 // TARGET: invalid choice: 'nothing'
+// LEVEL: error: argument --opt-level: invalid choice: 4 (choose from 0, 1, 2, 3)
 // TARGET-FORM: '{' is not of the form name{option=value}

@@ -12,6 +12,7 @@ from xrelay.tools.opt.diagnostics import (
     Diagnostic,
     Expectation,
     error_diagnostic,
+    error_diagnostics,
     find_expectations,
     mismatches,
     split_chunks,
@@ -55,6 +56,26 @@ def test_each_error_meets_one_expectation() -> None:
 def test_errors_without_a_place_are_expected_as_unknown() -> None:
     chunk = Chunk("// expected-error@unknown {{a}}", "f", 0)
     assert problems(chunk, [XRelayError("a", location="f")]) == []
+
+
+def test_notes_may_be_expected_at_their_own_lines() -> None:
+    error = XRelayError("a: note: in its text", location="f:2:1")
+    error.add_place("first defined here", "f:1:3")
+    error.add_note("in pass p")
+    found = list(error_diagnostics([error]))
+    assert [(each.kind, each.line, each.message) for each in found] == [
+        ("error", 2, "a: note: in its text"),
+        ("note", 1, "first defined here"),
+        ("note", None, "in pass p"),
+    ]
+    text = "x // expected-note {{first}}\nop // expected-error {{a}} expected-note@unknown {{in pass}}"
+    chunk = Chunk(text, "f", 0)
+    assert mismatches(chunk, find_expectations(chunk), found) == []
+    alone = Chunk("\nop // expected-error {{a}}", "f", 0)
+    assert mismatches(alone, find_expectations(alone), found, all_remarks=True) == []
+    assert mismatches(chunk, find_expectations(chunk), found[:2]) == [
+        "f:2: error: expected note was not produced: in pass"
+    ]
 
 
 def test_other_kinds_are_refused() -> None:

@@ -1,0 +1,40 @@
+"""The output formats of `xrelay-opt` besides those of xDSL: LLVM IR, and the assembly of this machine."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import IO
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.utils.target import Target
+
+
+@dataclass(frozen=True)
+class LLVMIRTarget(Target):
+    """LLVM IR text of a module in the llvm dialect, by the project's own emitter."""
+
+    name = "llvm-ir"
+
+    def emit(self, ctx: Context, module: ModuleOp, output: IO[str]) -> None:
+        """Writes the text. Raises `LoweringError` for ops that the emitter does not support."""
+        from xrelay.lowering.emit_llvm import emit_to_stream
+
+        emit_to_stream(module, output)
+
+
+@dataclass(frozen=True)
+class AssemblyTarget(Target):
+    """Assembly of a module in the llvm dialect, optimised for this machine."""
+
+    name = "asm"
+
+    def emit(self, ctx: Context, module: ModuleOp, output: IO[str]) -> None:
+        """Writes the text. Raises `LoweringError` as for LLVM IR, and if LLVM rejects it."""
+        from xrelay.lowering.emit_llvm import emit_llvm_ir
+        from xrelay.runtime.native import assembly
+        from xrelay.target.target import Target as CpuTarget
+
+        cpu = CpuTarget.host()
+        text = emit_llvm_ir(module, target_cpu=cpu.mcpu, prefer_vector_width=cpu.vector_bits)
+        output.write(assembly(text, cpu=cpu.mcpu, features=",".join(cpu.code_features())))
