@@ -12,13 +12,22 @@ from __future__ import annotations
 from typing import Final, NoReturn
 
 from xrelay.onnxruntime.binding import IOBinding
+from xrelay.onnxruntime.functions import (
+    __version__,
+    disable_telemetry_events,
+    enable_telemetry_events,
+    get_all_providers,
+    get_available_providers,
+    get_device,
+    get_version_string,
+    preload_dlls,
+    set_default_logger_severity,
+    set_default_logger_verbosity,
+)
 from xrelay.onnxruntime.options import ExecutionMode, ExecutionOrder, GraphOptimizationLevel, RunOptions, SessionOptions
-from xrelay.onnxruntime.session import PROVIDER, InferenceSession
+from xrelay.onnxruntime.session import InferenceSession
 from xrelay.onnxruntime.signature import ModelMetadata, NodeArg
 from xrelay.onnxruntime.values import OrtValue, copy_tensors
-
-__version__ = "1.32.0"
-"""The version of onnxruntime whose API this module has."""
 
 __all__ = [
     "ExecutionMode",
@@ -63,43 +72,3 @@ _REFUSED: Final[dict[str, str]] = {
 def __getattr__(name: str) -> NoReturn:
     help = f": {_REFUSED[name]}" if name in _REFUSED else ""
     raise AttributeError(f"xrelay.onnxruntime has no {name!r}{help}")
-
-
-def get_available_providers() -> list[str]:
-    """Returns the execution provider, that of the CPU."""
-    return [PROVIDER]
-
-
-def get_all_providers() -> list[str]:
-    """Returns the execution provider, that of the CPU."""
-    return [PROVIDER]
-
-
-def get_device() -> str:
-    """Returns `CPU`."""
-    return "CPU"
-
-
-def get_version_string() -> str:
-    """Returns the version of onnxruntime whose API this module has."""
-    return __version__
-
-
-def set_default_logger_severity(severity: int) -> None:
-    """Does nothing, because xrelay logs with Python's `logging`."""
-
-
-def set_default_logger_verbosity(verbosity: int) -> None:
-    """Does nothing, because xrelay logs with Python's `logging`."""
-
-
-def enable_telemetry_events() -> None:
-    """Does nothing: xrelay sends no telemetry."""
-
-
-def disable_telemetry_events() -> None:
-    """Does nothing: xrelay sends no telemetry."""
-
-
-def preload_dlls(cuda: bool = True, cudnn: bool = True, msvc: bool = True, directory: object = None) -> None:
-    """Does nothing: models run on the CPU."""

