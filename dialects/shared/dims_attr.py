@@ -22,7 +22,7 @@ class DimsAttr(Data[tuple[DimExpr, ...]]):
 
     `tensor<?x3x?xf32, #relay.dims<n, n + 1>>` has shape (n, 3, n + 1); `?` inside the list is Relay's Any.
 
-    C1: one entry for each dynamic dimension of the type (checked when the shape is read).
+    C1: one entry for each dynamic dimension of the type (checked when a text or the shape is read).
     """
 
     name = "relay.dims"

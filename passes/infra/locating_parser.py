@@ -9,7 +9,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NoReturn
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import UNKNOWN_LOC, FileLineColLoc, IntAttr, ModuleOp, StringAttr
+from xdsl.dialects.builtin import (
+    UNKNOWN_LOC,
+    AnyTensorType,
+    AnyUnrankedTensorType,
+    FileLineColLoc,
+    IntAttr,
+    ModuleOp,
+    StringAttr,
+    TensorType,
+)
 from xdsl.ir import AttributeInvT, Block, Operation, Region, SSAValue
 from xdsl.parser import AttrParser, ForwardDeclaredValue, Parser, ParserState, UnresolvedOperand
 from xdsl.traits import IsolatedFromAbove
@@ -17,7 +26,9 @@ from xdsl.utils.exceptions import ParseError
 from xdsl.utils.lexer import Input, Span
 from xdsl.utils.mlir_lexer import MLIRTokenKind
 
-from xrelay.errors import did_you_mean
+from xrelay.dialects.shared.dims_attr import DimsAttr
+from xrelay.dialects.shared.types import shape_of
+from xrelay.errors import closest, did_you_mean
 from xrelay.passes.infra.lexer import LinearLexer
 from xrelay.passes.infra.literal_parser import LiteralParser
 
@@ -43,6 +54,8 @@ class LocatingParser(LiteralParser):
         self._file = StringAttr(name)
         self._op_start = 0
         self._isolated = False
+        self._regions: list[int] = []
+        """The positions of the regions that are being parsed."""
         self._first_uses: dict[str, Span] = {}
         self._definitions: dict[SSAValue, Span] = {}
         self._line_starts = [0, *(match.end() for match in re.finditer("\n", text))]
@@ -134,6 +147,11 @@ class LocatingParser(LiteralParser):
     def _parse_block(self) -> Block:
         """Parses a block and records its position, also if it was referenced before."""
         label = self._current_token.span
+        if self._current_token.kind is MLIRTokenKind.EOF:
+            self.notes.append(("the region begins here", self.location(self._regions[-1])))
+            self.raise_error("expected '}' at the end of a region, found the end of the text")
+        if self._current_token.kind is not MLIRTokenKind.CARET_IDENT:
+            self.raise_error(f"expected an operation or '}}', found {label.text!r}", self.pos)
         block = super()._parse_block()
         self.blocks[label.text[1:]] = (block, label)
         return block
@@ -141,6 +159,12 @@ class LocatingParser(LiteralParser):
     def parse_optional_region(self, arguments: Iterable[Parser.Argument] | None = None) -> Region | None:
         """Parses a region, if there is one; a region of an isolated op is a scope."""
         arguments = None if arguments is None else tuple(arguments)  # xDSL 0.75 accepts only a sequence
+        self._regions.append(self.pos)
+        region = self._parse_scope(arguments)
+        self._regions.pop()
+        return region
+
+    def _parse_scope(self, arguments: tuple[Parser.Argument, ...] | None) -> Region | None:
         if not self._isolated:
             return super().parse_optional_region(arguments)
         self._isolated = False
@@ -183,6 +207,24 @@ class LocatingParser(LiteralParser):
         if known is not None:
             self._isolated = known.has_trait(IsolatedFromAbove, value_if_unregistered=False)
             return known
-        hint = did_you_mean(name, (op.name for op in self.ctx.loaded_ops), "")
+        hint = did_you_mean(name, (op.name for op in self.ctx.loaded_ops), "") or self._similar_dialect(name)
         message = f"operation {name} is not registered" + (f"; {hint}" if hint else "")
         self.raise_error(message, self._op_start, self._op_start + 1)
+
+    def _similar_dialect(self, name: str) -> str:
+        """Returns the hint about an op of an unknown dialect: the op of the closest dialect, if that has it."""
+        dialect, _, rest = name.partition(".")
+        known = self.ctx.registered_dialect_names
+        if dialect in known:
+            return ""
+        close = closest(dialect, known)
+        if close is not None and self.ctx.get_optional_op(f"{close}.{rest}") is not None:
+            return f"did you mean '{close}.{rest}'?"
+        return f"no dialect is called '{dialect}'" + ("" if close is None else f"; did you mean '{close}'?")
+
+    def _parse_tensor_attrs(self) -> AnyTensorType | AnyUnrankedTensorType:
+        """Parses a tensor type; names of dimensions must fit its dynamic extents."""
+        type = super()._parse_tensor_attrs()
+        if isinstance(type, TensorType) and isinstance(type.encoding, DimsAttr):
+            shape_of(type)
+        return type

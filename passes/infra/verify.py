@@ -18,6 +18,7 @@ from xrelay.dialects.shared.locations import location_of
 from xrelay.dialects.upstream.checks import check_upstream, is_upstream
 from xrelay.errors import VerificationError, XRelayError, one_line
 from xrelay.passes.infra.digraph import post_order, reversed_edges
+from xrelay.passes.infra.verifier_messages import help_for, reworded
 
 
 def verify_module(module: Operation) -> None:
@@ -62,7 +63,8 @@ def _op_errors(op: Operation, faults: list[tuple[Operation, Exception]]) -> Iter
         faults.append((op, fault))
         return
     if message is not None:
-        yield VerificationError(message, location=location_of(op))
+        text = reworded(op, message)
+        yield VerificationError(text, location=location_of(op), help=help_for(op, message))
 
 
 def walk_ops(top: Operation, closed: Callable[[Operation], bool] | None = None) -> Iterator[Operation]:

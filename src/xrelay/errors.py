@@ -149,7 +149,12 @@ def with_article(noun: str) -> str:
 
 def did_you_mean(name: str, known: Iterable[str], otherwise: str) -> str:
     """Returns the help for an unknown name: a suggestion of the closest in `known`, or `otherwise` if none is close."""
+    close = closest(name, known)
+    return otherwise if close is None else f"did you mean {close!r}?"
+
+
+def closest(name: str, known: Iterable[str]) -> str | None:
+    """Returns the known name that is closest to an unknown one; `None` if none is close."""
     from difflib import get_close_matches
 
-    close = get_close_matches(name, list(known), n=1)
-    return f"did you mean {close[0]!r}?" if close else otherwise
+    return next(iter(get_close_matches(name, list(known), n=1)), None)

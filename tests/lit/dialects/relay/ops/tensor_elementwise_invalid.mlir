@@ -16,8 +16,8 @@ func.func @cast_tuple(%x: tuple<tensor<4xf32>>) {
 
 // -----
 
+// expected-error@below {{[relay.dims C1] 1 names for 2 dynamic dimensions}}
 func.func @dims_count(%x: tensor<?x?xf32, #relay.dims<n>>) {
-  // expected-error@below {{[relay.dims C1] 1 names for 2 dynamic dimensions}}
   %r = relay.exp(%x) : (tensor<?x?xf32, #relay.dims<n>>) -> !relay.incomplete
   func.return
 }
