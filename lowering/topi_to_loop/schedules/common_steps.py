@@ -211,10 +211,17 @@ def vectorize_fold(draft: ScheduleDraft, name: str, spatial: Sequence[str], redu
         return False
     if reduction:
         draft.do(Reorder((*reduction, row)))
-    loops = vectorize_row(draft, row, lanes)
+    unroll_vectors(draft, vectorize_row(draft, row, lanes))
+    return True
+
+
+def unroll_vectors(draft: ScheduleDraft, loops: Sequence[str]) -> None:
+    """Unrolls the loop over the vectors of a row if it is short, so that accumulators in them become registers.
+
+    `loops` are the loops that `vectorize_row` returned.
+    """
     if len(loops) > 1 and not draft.is_longer(loops[0], MAX_UNROLLED_VECTORS):
         draft.do(Unroll(loops[0]))
-    return True
 
 
 MAX_UNROLLED_TERMS: Final = 99

@@ -22,6 +22,7 @@ from xrelay.lowering.topi_to_loop.schedules.common_steps import (
     keep_rolled,
     parallelize_outer,
     schedule_remaining,
+    unroll_vectors,
     vectorize_fold,
     vectorize_row,
 )
@@ -139,7 +140,7 @@ def fold_at_consumer(draft: ScheduleDraft, name: str) -> bool:
         vectorize_fold(draft, name, tile, reduction)
     elif reduction:
         keep_rolled(draft, reduction[-1], draft.lanes(draft.block(name)))
-    vectorize_row(draft, loops[-1], draft.lanes(consumer))
+    unroll_vectors(draft, vectorize_row(draft, loops[-1], draft.lanes(consumer)))
     parallelize_outer(draft, loops[:-1], work)
     draft.record_reason(f"{name} accumulates in registers at {at}")
     draft.mark_done(name, consumer.block_name)

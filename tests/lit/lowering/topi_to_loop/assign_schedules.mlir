@@ -531,3 +531,15 @@ func.func private @padded_columns(%x: tensor<1x4x40x40xf32>, %w: tensor<8x4x3x3x
   %r = topi.conv2d_nchw(%x, %w) {padding = array<i64: 1, 1, 1, 1>} : (tensor<1x4x40x40xf32>, tensor<8x4x3x3xf32>) -> tensor<1x8x40x40xf32>
   func.return %r : tensor<1x8x40x40xf32>
 }
+
+// The sums of four vectors of columns are registers: the loops over the vectors are unrolled where they are stored, too.
+// CHECK-LABEL: func.func private @columns
+// CHECK-SAME: vectorize("i_v"), unroll("i_o"), split("columns_write_0_i", 16, names = ["columns_write_0_i_o", "columns_write_0_i_v"]), vectorize("columns_write_0_i_v"), unroll("columns_write_0_i_o")
+func.func private @columns(%x: tensor<1024x1024xf32>) -> tensor<1024xf32> {
+  %r = topi.compute "columns" [%i : 1024] reduce [%k : 1024] init [%acc = 0.0 : f32] : tensor<1024xf32> {
+    %0 = topi.read %x[%k, %i] : tensor<1024x1024xf32>
+    %1 = arith.addf %acc, %0 fastmath<reassoc> : f32
+    topi.yield %1 : f32
+  }
+  func.return %r : tensor<1024xf32>
+}
