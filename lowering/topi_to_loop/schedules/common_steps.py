@@ -207,7 +207,7 @@ def vectorize_fold(draft: ScheduleDraft, name: str, spatial: Sequence[str], redu
     refused = why_no_lanes(trial, row, lanes) if trial.is_dynamic(row) else trial.why_not_vectorized(row)
     if refused is not None:
         draft.record_reason(f"the reduction stays innermost: {refused}")
-        fuse_terms(draft, name, reduction)
+        schedule_terms(draft, name, reduction)
         return False
     if reduction:
         draft.do(Reorder((*reduction, row)))
@@ -234,23 +234,34 @@ def keep_rolled(draft: ScheduleDraft, row: str, lanes: int) -> None:
         draft.do(DisableUnroll(row))
 
 
-def fuse_terms(draft: ScheduleDraft, name: str, reduction: Sequence[str]) -> None:
-    """Fuses the reduction loops over terms that are contiguous in memory.
+def schedule_terms(draft: ScheduleDraft, name: str, reduction: Sequence[str]) -> None:
+    """Fuses the reduction loops over terms that are contiguous in memory, and keeps a short row of them rolled.
 
     LLVM vectorises the terms. With one loop it reduces its vector of partial sums once instead of once per row.
     """
-    if not reduction:
-        return
-    row = reduction[-1]
-    for loop in reversed(reduction[:-1]):
-        if not _side_by_side(draft.block(name), loop, row):
-            break
+    if reduction:
+        keep_rolled(draft, fuse_terms(draft, name, reduction)[-1], draft.lanes(draft.block(name)))
+
+
+def fuse_terms(draft: ScheduleDraft, name: str, reduction: Sequence[str]) -> list[str]:
+    """Fuses the reduction loops over terms that are contiguous in memory; returns the loops that replace them."""
+    loops = list(reduction)
+    while len(loops) > 1 and _side_by_side(draft.block(name), *loops[-2:]):
+        *outer, loop, row = loops
         try:
             (row,) = draft.do(Fuse(loop, row, f"{loop}_{row}"))
         except ScheduleError:
             break
+        loops = [*outer, row]
         draft.record_reason(f"{row}: terms contiguous")
-    keep_rolled(draft, row, draft.lanes(draft.block(name)))
+    return loops
+
+
+def is_contiguous(draft: ScheduleDraft, name: str, loop: str) -> bool:
+    """Whether all loads of a block that use the index of a loop read neighbours in successive iterations."""
+    index = loops_of(draft.kernel)[loop].index
+    strides = [[index_stride(each, index) for each in load.index] for load in ops_of(draft.block(name).body, LoadOp)]
+    return all(each == [*[0] * (len(each) - 1), 1] for each in strides if any(step != 0 for step in each))
 
 
 def _side_by_side(block: BlockOp, outer: str, inner: str) -> bool:

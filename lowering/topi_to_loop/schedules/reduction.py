@@ -19,6 +19,8 @@ from xrelay.dialects.topi.shapes import bit_width
 from xrelay.errors import ScheduleError
 from xrelay.lowering.topi_to_loop.schedules.candidates import Candidate, Proposal
 from xrelay.lowering.topi_to_loop.schedules.common_steps import (
+    fuse_terms,
+    is_contiguous,
     keep_rolled,
     parallelize_outer,
     schedule_remaining,
@@ -116,6 +118,8 @@ def consumer_at_points(draft: ScheduleDraft, name: str, *, read_elsewhere: bool 
 def fold_at_consumer(draft: ScheduleDraft, name: str) -> bool:
     """Computes a reduction at the rows of its consumer with local accumulators; returns whether that was possible."""
     has_parts = share_terms(draft, name, _piece_count(draft, draft.block(name)))
+    if not has_parts and _fold_in_lanes(draft, name):
+        return True
     consumer = consumer_of(draft, name, read_elsewhere=has_parts)
     if consumer is None:
         return False
@@ -183,6 +187,42 @@ def _fold_sharing(draft: ScheduleDraft, name: str, consumer: BlockOp) -> bool:
     parallelize_outer(draft, outer, work)
     draft.record_reason(f"{name} accumulates in registers for {inner}, whose iterations share indices")
     draft.mark_done(name, consumer.block_name)
+    return True
+
+
+def _fold_in_lanes(draft: ScheduleDraft, name: str) -> bool:
+    """Gives each lane its own result in a fold over rows that are apart in memory; returns whether it does.
+
+    ```
+    for i: for k: for l in 64: s[i] += X[k, i, l]   →   for i: for k: for l_i in 64 lanes: p[l_i] += X[k, i, l_i]
+                                                          for l_i in 64: s[i] += p[l_i]
+    ```
+
+    LLVM would combine the lanes of each row. Rows that are no multiple of a vector are left unchanged.
+    """
+    trial = ScheduleDraft(draft.kernel, draft.target)
+    block, total = trial.block(name), f"{name}_total"
+    *outer, row = fuse_terms(trial, name, reduction_loops(block)) or [""]
+    if not outer or trial.is_dynamic(row) or not _is_regrouped(block) or not is_contiguous(trial, name, row):
+        return False
+    lanes, work = trial.lanes(block), points(block)
+    vectors = next((count for count in (MAX_UNROLLED_VECTORS, 1) if trial.extent(row) % (lanes * count) == 0), 0)
+    if not vectors:
+        return False
+    try:
+        inside, lane = trial.split(row, lanes * vectors)
+        trial.do(Rfactor(name, lane))
+        consumer = consumer_at_points(trial, total)
+        around = loops_of_kind(consumer, IterKind.SPATIAL)
+        trial.do(*(ComputeAt(each, around[-1]) for each in (total, name)))
+    except (ScheduleError, IndexError):
+        return False
+    if not vectorize_fold(trial, name, [lane], [*outer, inside]):
+        return False
+    draft.do(*trial.schedule.primitives)
+    parallelize_outer(draft, around, work)
+    draft.record_reason(f"{name} accumulates in {lanes * vectors} lanes of {row}")
+    draft.mark_done(name, total, consumer.block_name)
     return True
 
 

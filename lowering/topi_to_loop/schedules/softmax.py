@@ -15,9 +15,9 @@ from xrelay.dialects.topi.named.softmax import SoftmaxOp
 from xrelay.errors import ScheduleError
 from xrelay.lowering.topi_to_loop.schedules.candidates import Candidate, Proposal
 from xrelay.lowering.topi_to_loop.schedules.common_steps import (
-    fuse_terms,
     parallelize_outer,
     schedule_remaining,
+    schedule_terms,
     vectorize_fold,
     vectorize_row,
 )
@@ -160,7 +160,7 @@ def _compute_rows(draft: ScheduleDraft, last: str, rows: list[str]) -> None:
         # The own loops over rows have one iteration now, unless the rows are in groups.
         tile = [loop for loop in (row_length if name == last else spatial[name]) if draft.extent(loop) > 1]
         if not tile:
-            fuse_terms(draft, name, reduction[name])
+            schedule_terms(draft, name, reduction[name])
         elif block.is_reduction:
             vectorize_fold(draft, name, tile, reduction[name])
         else:

@@ -543,3 +543,39 @@ func.func private @columns(%x: tensor<1024x1024xf32>) -> tensor<1024xf32> {
   }
   func.return %r : tensor<1024xf32>
 }
+
+// Rows of a sum are apart: 64 lanes add up all rows, and one sum of lanes is left for each result.
+// CHECK-LABEL: func.func private @planes
+// CHECK-SAME: split("l", 64, names = ["l_o", "l_i"]), rfactor("planes", "l_i"), cache_write("planes_total"), compute_at("planes_total", "planes_total_write_0"), compute_at("planes", "planes_total_write_0"), reorder("k", "l_o", "l_i")
+// CHECK-SAME: planes accumulates in 64 lanes of l
+func.func private @planes(%x: tensor<24x16x128xf32>) -> tensor<16xf32> {
+  %r = topi.compute "planes" [%i : 16] reduce [%k : 24, %l : 128] init [%acc = 0.0 : f32] : tensor<16xf32> {
+    %0 = topi.read %x[%k, %i, %l] : tensor<24x16x128xf32>
+    %1 = arith.addf %acc, %0 fastmath<reassoc> : f32
+    topi.yield %1 : f32
+  }
+  func.return %r : tensor<16xf32>
+}
+
+// Rows of 100 terms are no multiple of a vector. Terms in order are not divided among lanes.
+// CHECK-LABEL: func.func private @odd_rows
+// CHECK-NOT: rfactor
+// CHECK-LABEL: func.func private @in_order
+// CHECK-NOT: rfactor
+// CHECK: func.return
+func.func private @odd_rows(%x: tensor<24x16x100xf32>) -> tensor<16xf32> {
+  %r = topi.compute "odd" [%i : 16] reduce [%k : 24, %l : 100] init [%acc = 0.0 : f32] : tensor<16xf32> {
+    %0 = topi.read %x[%k, %i, %l] : tensor<24x16x100xf32>
+    %1 = arith.addf %acc, %0 fastmath<reassoc> : f32
+    topi.yield %1 : f32
+  }
+  func.return %r : tensor<16xf32>
+}
+func.func private @in_order(%x: tensor<24x16x128xf32>) -> tensor<16xf32> {
+  %r = topi.compute "order" [%i : 16] reduce [%k : 24, %l : 128] init [%acc = 0.0 : f32] : tensor<16xf32> {
+    %0 = topi.read %x[%k, %i, %l] : tensor<24x16x128xf32>
+    %1 = arith.addf %acc, %0 : f32
+    topi.yield %1 : f32
+  }
+  func.return %r : tensor<16xf32>
+}
