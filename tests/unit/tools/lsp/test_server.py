@@ -1,0 +1,147 @@
+"""`xrelay-lsp` over standard input and output, with a client as an editor has it."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any, TypeVar
+
+from lsprotocol import types as lsp
+from pygls.lsp.client import LanguageClient
+
+URI = "file:///net.mlir"
+VALID = """\
+func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %y = relay.nn.relu(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  %z = relay.nn.relu(%y) : (tensor<4xf32>) -> tensor<4xf32>
+  func.return %y : tensor<4xf32>
+}
+"""
+ResultT = TypeVar("ResultT")
+
+
+class Editor(LanguageClient):
+    """A client that keeps diagnostics and messages."""
+
+    def __init__(self) -> None:
+        super().__init__("editor", "1")
+        self.published = asyncio.Queue[list[lsp.Diagnostic]]()
+        self.messages: list[str] = []
+
+        def keep(params: lsp.PublishDiagnosticsParams) -> None:
+            self.published.put_nowait(list(params.diagnostics))
+
+        def show(params: lsp.ShowMessageParams) -> None:
+            self.messages.append(params.message)
+
+        self.feature(lsp.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)(keep)
+        self.feature(lsp.WINDOW_SHOW_MESSAGE)(show)
+
+    async def open(self, text: str) -> list[lsp.Diagnostic]:
+        """Opens a document and returns its diagnostics."""
+        self.text_document_did_open(lsp.DidOpenTextDocumentParams(lsp.TextDocumentItem(URI, "mlir", 1, text)))
+        return await asyncio.wait_for(self.published.get(), 60)
+
+    async def change(self, text: str) -> list[lsp.Diagnostic]:
+        """Replaces the document and returns its diagnostics."""
+        whole = lsp.TextDocumentContentChangeWholeDocument(text)
+        document = lsp.VersionedTextDocumentIdentifier(2, URI)
+        self.text_document_did_change(lsp.DidChangeTextDocumentParams(document, [whole]))
+        return await asyncio.wait_for(self.published.get(), 60)
+
+
+def edit(text: str, session: Callable[[Editor, list[lsp.Diagnostic]], Awaitable[ResultT]]) -> ResultT:
+    """Starts a server, opens a document, and returns the result of `session`."""
+
+    async def run() -> ResultT:
+        editor = Editor()
+        untyped: Any = editor
+        await untyped.start_io(sys.executable, "-m", "xrelay.tools.lsp.server")
+        try:
+            await editor.initialize_async(lsp.InitializeParams(capabilities=lsp.ClientCapabilities()))
+            return await session(editor, await editor.open(text))
+        finally:
+            await editor.shutdown_async(None)
+            editor.exit(None)
+            await editor.stop()
+
+    return asyncio.run(run())
+
+
+def at(line: int, column: int) -> tuple[lsp.TextDocumentIdentifier, lsp.Position]:
+    return lsp.TextDocumentIdentifier(URI), lsp.Position(line, column)
+
+
+def test_diagnostics_follow_changes() -> None:
+    async def session(editor: Editor, first: list[lsp.Diagnostic]) -> None:
+        assert first == []
+        (unknown,) = await editor.change(VALID.replace("relay.nn.relu(%x)", "relay.nn.rellu(%x)"))
+        assert (unknown.range.start.line, unknown.range.start.character) == (1, 2)
+        assert "relay.nn.relu" in unknown.message
+        (wrong,) = await editor.change(VALID.replace("%y : tensor<4xf32>\n}", "%y : tensor<5xf32>\n}"))
+        assert wrong.range.start.line == 3
+        assert await editor.change(VALID) == []
+
+    edit(VALID, session)
+
+
+def test_names_ops_and_completion() -> None:
+    async def session(editor: Editor, first: list[lsp.Diagnostic]) -> None:
+        hover = await editor.text_document_hover_async(lsp.HoverParams(*at(1, 12)))
+        assert hover is not None
+        assert "relay.nn.relu" in str(hover.contents)
+        value = await editor.text_document_hover_async(lsp.HoverParams(*at(3, 15)))
+        assert value is not None
+        assert "tensor<4xf32>" in str(value.contents)
+        found = await editor.text_document_definition_async(lsp.DefinitionParams(*at(3, 15)))
+        assert isinstance(found, lsp.Location)
+        assert found.range == lsp.Range(lsp.Position(1, 2), lsp.Position(1, 4))
+        uses = await editor.text_document_references_async(lsp.ReferenceParams(lsp.ReferenceContext(False), *at(1, 3)))
+        assert [use.range.start.line for use in uses or ()] == [2, 3]
+        symbols = await editor.text_document_document_symbol_async(lsp.DocumentSymbolParams(at(0, 0)[0]))
+        assert [each.name for each in symbols or ()] == ["@main"]
+
+    edit(VALID, session)
+
+
+def labels(found: Sequence[lsp.CompletionItem] | lsp.CompletionList | None) -> list[str]:
+    assert found is not None
+    assert not isinstance(found, lsp.CompletionList)
+    return [item.label for item in found]
+
+
+def test_completion_of_ops_attributes_and_values() -> None:
+    text = VALID.replace("  func.return", "  %w = relay.nn.soft\n  %v = relay.nn.softmax(%y) {\n  func.return %")
+
+    async def session(editor: Editor, first: list[lsp.Diagnostic]) -> None:
+        assert first
+        ops = await editor.text_document_completion_async(lsp.CompletionParams(*at(3, 20)))
+        assert "relay.nn.softmax" in labels(ops)
+        assert "relay.nn.relu" not in labels(ops)
+        names = await editor.text_document_completion_async(lsp.CompletionParams(*at(4, 29)))
+        assert "axis" in labels(names)
+        values = await editor.text_document_completion_async(lsp.CompletionParams(*at(5, 15)))
+        assert {"%x", "%y", "%z"} <= set(labels(values))
+
+    edit(text, session)
+
+
+def test_pass_as_code_action() -> None:
+    async def session(editor: Editor, first: list[lsp.Diagnostic]) -> None:
+        whole = lsp.Range(lsp.Position(0, 0), lsp.Position(0, 0))
+        context = lsp.CodeActionContext([])
+        found = await editor.text_document_code_action_async(lsp.CodeActionParams(at(0, 0)[0], whole, context))
+        actions = {each.title: each for each in found or () if isinstance(each, lsp.CodeAction)}
+        done = await editor.code_action_resolve_async(actions["run relay-dead-code-elimination"])
+        assert done.edit is not None
+        assert done.edit.changes is not None
+        (change,) = done.edit.changes[URI]
+        assert "%y" in change.new_text
+        assert "%z" not in change.new_text
+        await editor.change(VALID + "}")
+        refused = await editor.code_action_resolve_async(actions["run relay-dead-code-elimination"])
+        assert refused.edit is None
+        assert editor.messages
+
+    edit(VALID, session)
