@@ -31,7 +31,7 @@ LOADERS: Final[dict[str, str]] = {
     "src/xrelay/__init__.py": "public names, imported on first use",
     "compat/relay": "public names, imported on first use",
     "src/xrelay/torch_backend.py": "torch, which is optional",
-    "tools/comparison/engines.py": "other engines, which are optional",
+    "tools/comparison": "other engines, which are optional",
     "runtime/llvm.py": "llvmlite, in processes that compile",
     "runtime/native.py": "llvmlite, in processes that compile",
     "runtime/metadata.py": "ml_dtypes, for models with such types",

@@ -15,8 +15,8 @@ from xrelay.tools.command_line import progress_bar
 from xrelay.tools.commands.base import Command, UsageError, refuse_to_replace
 
 if TYPE_CHECKING:
+    from xrelay.frontend.onnx.model_parts import ModelParts
     from xrelay.tools.reduction.failing_command import FailingCommand, Failure
-    from xrelay.tools.reduction.subgraph import ModelParts
 
 
 class ReduceCommand(Command):
@@ -44,8 +44,8 @@ class ReduceCommand(Command):
 
     def run(self, args: Namespace) -> int:
         """Reduces the model and writes it; prints the numbers of nodes and runs to stderr."""
+        from xrelay.frontend.onnx.model_parts import ModelParts
         from xrelay.tools.reduction.failing_command import FailingCommand
-        from xrelay.tools.reduction.subgraph import ModelParts
 
         path: Path = args.model
         if path.suffix != ".onnx":

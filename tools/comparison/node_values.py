@@ -64,15 +64,14 @@ def onnxruntime_values(path: Path, names: Sequence[str], inputs: Mapping[str, ob
 
     Raises `ExecutionError` with the message of onnxruntime if it cannot run the model.
     """
-    onnx, onnxruntime = import_module("onnx"), import_module("onnxruntime")
-    model = onnx.load(str(path))
-    known = {output.name for output in model.graph.output}
-    model.graph.output.extend([onnx.ValueInfoProto(name=name) for name in names if name not in known])
+    from xrelay.frontend.onnx.model_parts import with_outputs
+
+    onnxruntime, model = import_module("onnxruntime"), with_outputs(path, names)
     options = onnxruntime.SessionOptions()
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
     options.log_severity_level = 4
     try:
-        session = onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
+        session = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
         arrays = session.run(list(names), dict(inputs))
     except Exception as error:  # its errors have no common base class
         raise ExecutionError(f"onnxruntime cannot run the model: {' '.join(str(error).split())}") from error

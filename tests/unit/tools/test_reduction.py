@@ -13,9 +13,9 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 from xrelay.errors import ModelImportError, XRelayError
+from xrelay.frontend.onnx.model_parts import ModelParts
 from xrelay.tools.reduction.failing_command import FailingCommand
 from xrelay.tools.reduction.minimize import minimize
-from xrelay.tools.reduction.subgraph import ModelParts, used_values
 
 
 @pytest.mark.parametrize("needed", [{0}, {99}, {3, 50}, {0, 49, 50, 99}, set(range(7, 12))])
@@ -73,7 +73,6 @@ def test_branches_read_values_of_the_graph(tmp_path: Path):
     part = parts.part([4])
     assert part is not None
     onnx.checker.check_model(part, full_check=True)
-    assert list(dict.fromkeys(used_values(part.graph.node[0]))) == ["k", "b"]
     assert [value.name for value in part.graph.input] == ["k", "b"]
 
 
