@@ -271,5 +271,5 @@ def _phase_of(module: ModuleOp) -> Phase | None:
     except InputError as error:
         raise InputError(
             f"the module is below the loop level, and has no attribute {INPUTS} that describes its inputs",
-            help="compile from the loop level or above; convert-loop-to-scf writes the attributes that a run needs",
+            help="run the loop level: xrelay run FILE --dump-stages DIR also writes an scf text with an @main",
         ) from error

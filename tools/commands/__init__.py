@@ -6,6 +6,7 @@ from xrelay.tools.commands.base import Command
 from xrelay.tools.commands.bench import BenchCommand
 from xrelay.tools.commands.compare import CompareCommand
 from xrelay.tools.commands.compile import CompileCommand
+from xrelay.tools.commands.completion import CompletionCommand
 from xrelay.tools.commands.explain import ExplainCommand
 from xrelay.tools.commands.explore import ExploreCommand
 from xrelay.tools.commands.import_ import ImportCommand
@@ -34,4 +35,5 @@ def all_commands() -> list[Command]:
         ExplainCommand(),
         NewPluginCommand(),
         ExploreCommand(),
+        CompletionCommand(),
     ]
