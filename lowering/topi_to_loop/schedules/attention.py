@@ -13,9 +13,9 @@ from xrelay.dialects.topi.named.matmul import BatchMatmulOp
 from xrelay.dialects.topi.named.softmax import SoftmaxOp
 from xrelay.lowering.topi_to_loop.schedules.candidates import Candidate, Proposal
 from xrelay.lowering.topi_to_loop.schedules.common_steps import (
-    fuse_terms,
     parallelize_outer,
     schedule_remaining,
+    schedule_terms,
     vectorize_row,
 )
 from xrelay.lowering.topi_to_loop.schedules.cost_model import UNITS, Cost, busy_threads, copying, rest_cost
@@ -216,7 +216,7 @@ def _softmax_rows(draft: ScheduleDraft, softmax: Sequence[str], at: str) -> None
     for name in reversed(stages):
         draft.do(ComputeAt(name, rows))
         if terms[name]:
-            fuse_terms(draft, name, terms[name])
+            schedule_terms(draft, name, terms[name])
         elif draft.extent(inner[name]) > 1:
             vectorize_row(draft, inner[name], draft.lanes(draft.block(name)))
     vectorize_row(draft, inner[weights], draft.lanes(draft.block(weights)))
