@@ -21,9 +21,9 @@ from xrelay.lowering.topi_to_loop.schedules.candidates import Candidate, Proposa
 from xrelay.lowering.topi_to_loop.schedules.common_steps import (
     fuse_terms,
     is_contiguous,
-    keep_rolled,
     parallelize_outer,
     schedule_remaining,
+    schedule_terms,
     unroll_vectors,
     vectorize_fold,
     vectorize_row,
@@ -142,8 +142,8 @@ def fold_at_consumer(draft: ScheduleDraft, name: str) -> bool:
     tile = [loop for loop in spatial if draft.extent(loop) > 1]
     if tile:
         vectorize_fold(draft, name, tile, reduction)
-    elif reduction:
-        keep_rolled(draft, reduction[-1], draft.lanes(draft.block(name)))
+    else:
+        schedule_terms(draft, name, reduction)
     unroll_vectors(draft, vectorize_row(draft, loops[-1], draft.lanes(consumer)))
     parallelize_outer(draft, loops[:-1], work)
     draft.record_reason(f"{name} accumulates in registers at {at}")

@@ -579,3 +579,16 @@ func.func private @in_order(%x: tensor<24x16x128xf32>) -> tensor<16xf32> {
   }
   func.return %r : tensor<16xf32>
 }
+
+// The terms of an image are contiguous: one loop over all, so that LLVM combines its lanes once.
+// CHECK-LABEL: func.func private @images
+// CHECK-SAME: compute_at("images", "images_write_0"), fuse("y", "w", name = "y_w")
+// CHECK-SAME: y_w: terms contiguous
+func.func private @images(%x: tensor<512x14x14xf32>) -> tensor<512x1xf32> {
+  %r = topi.compute "images" [%c : 512, %n : 1] reduce [%y : 14, %w : 14] init [%acc = 0xff800000 : f32] : tensor<512x1xf32> {
+    %0 = topi.read %x[%c, %y, %w] : tensor<512x14x14xf32>
+    %1 = arith.maximumf %acc, %0 fastmath<nsz> : f32
+    topi.yield %1 : f32
+  }
+  func.return %r : tensor<512x1xf32>
+}
