@@ -6,10 +6,12 @@ import threading
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from dataclasses import replace
 from os import PathLike, fspath
 from pathlib import Path
 from typing import TypeAlias, Unpack
 
+import numpy as np
 import onnx
 from google.protobuf.message import DecodeError
 
@@ -31,6 +33,7 @@ from xrelay.onnxruntime.errors import (
 )
 from xrelay.onnxruntime.options import PROFILE, CompileOptions, RunOptions, SessionArguments, SessionOptions
 from xrelay.onnxruntime.signature import FixedSizes, ModelMetadata, NodeArg, Signature, compiled_signature, signature_of
+from xrelay.onnxruntime.text_labels import number_texts
 from xrelay.onnxruntime.values import OrtValue
 from xrelay.runtime.lists import Listed
 from xrelay.shortage import reporting_shortage
@@ -77,6 +80,8 @@ class InferenceSession:
             self._positions[name]: keys for name, keys in self._signature.zip_keys.items() if name in self._positions
         }
         self._are_lists = [each.type.startswith(("seq(tensor", "optional(seq")) for each in self._signature.outputs]
+        self._texts = np.array(self._signature.texts, np.object_)
+        self._are_texts = [each.type == "tensor(string)" for each in self._signature.outputs]
         self._left_out = {each.name for each in self._signature.inputs} - {*self._model.input_names}
         """Declared inputs that the compiled model does not read."""
         self._optional = [spec.name for spec in self._model.inputs if spec.containers[:1] == ("optional",)]
@@ -98,10 +103,7 @@ class InferenceSession:
             values = self._model.run(self._feeds(input_feed))
         except XRelayError as error:
             raise translate(error) from error
-        if any(self._are_lists):
-            values = declared_values(self._are_lists, self._model.outputs, values)
-        for position, keys in self._zips.items():
-            values[position] = [dict(zip(keys, row, strict=True)) for row in values[position].tolist()]
+        values = self._declared(values)
         return values if positions is None else [values[position] for position in positions]
 
     def run_with_ort_values(
@@ -190,6 +192,17 @@ class InferenceSession:
     def disable_fallback(self) -> None:
         """Does nothing, because there is only one provider."""
 
+    def _declared(self, values: list[Listed]) -> list[Listed]:
+        """Returns the declared outputs, with lists, dictionaries and texts, for those of the compiled model."""
+        if any(self._are_lists):
+            values = declared_values(self._are_lists, self._model.outputs, values)
+        for position, keys in self._zips.items():
+            values[position] = [dict(zip(keys, row, strict=True)) for row in values[position].tolist()]
+        if any(self._are_texts):
+            pairs = zip(values, self._are_texts, strict=True)
+            values = [self._texts[value] if is_text else value for value, is_text in pairs]
+        return values
+
     def _position(self, name: str) -> int:
         """Returns the number of an output. Raises `InvalidArgument` for an unknown name."""
         position = self._positions.get(name)
@@ -271,6 +284,8 @@ def _compiled(
     except DecodeError as error:
         raise InvalidProtobuf("the model is not protobuf, or it is truncated") from error
     signature, shapes = signature_of(proto, sizes), sizes.shapes(proto.graph)
+    texts = number_texts(proto)
+    source = proto.SerializeToString() if texts else source
     del proto  # so that its weights are not in memory twice
     try:
         given["shapes"] = shapes | checked_shapes(given.get("shapes"))
@@ -281,4 +296,4 @@ def _compiled(
 
             kind = NotSupported if is_valid(source) else InvalidGraph
         raise translate(error, kind) from error
-    return model, signature.with_known_outputs(model.outputs)
+    return model, replace(signature.with_known_outputs(model.outputs), texts=texts)

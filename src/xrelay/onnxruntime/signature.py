@@ -51,11 +51,20 @@ class Signature:
     metadata: ModelMetadata
     zip_keys: dict[str, list[int | str]] = field(default_factory=dict[str, list[int | str]])
     """For each output that is a list of dictionaries, their keys."""
+    texts: list[str] = field(default_factory=list[str])
+    """The texts whose indices are the elements of outputs of texts."""
+    unshaped: frozenset[str] = frozenset()
+    """The outputs without a declared shape."""
 
     def with_known_outputs(self, specs: Sequence[TensorSpec]) -> Signature:
-        """Returns the signature with the types and shapes of `specs` for outputs that do not declare both."""
-        known = {spec.name: node_arg_of(spec) for spec in specs}
-        outputs = [each if each.type else known[each.name] for each in self.outputs]
+        """Returns the signature with the shapes of `specs`, and their types, for outputs that do not declare them."""
+        known = {spec.name: node_arg_of(spec) for spec in specs if spec.name in self.unshaped}
+        outputs = [
+            replace(known[each.name], type=each.type if each.type else known[each.name].type)
+            if each.name in known
+            else each
+            for each in self.outputs
+        ]
         return replace(self, outputs=outputs)
 
 
@@ -99,7 +108,7 @@ def signature_of(model: onnx.ModelProto, sizes: FixedSizes) -> Signature:
     inputs = [_node_arg(value, sizes) for value in graph.input]
     return Signature(
         [each for each in inputs if each.name not in weights],
-        [_node_arg(value, sizes) if _has_shape(value) else NodeArg(value.name, "", []) for value in graph.output],
+        [_node_arg(value, sizes) for value in graph.output],
         [each for each in inputs if each.name in weights],
         ModelMetadata(
             model.producer_name,
@@ -111,6 +120,7 @@ def signature_of(model: onnx.ModelProto, sizes: FixedSizes) -> Signature:
             {entry.key: entry.value for entry in model.metadata_props},
         ),
         _zip_keys(graph),
+        unshaped=frozenset(value.name for value in graph.output if not _has_shape(value)),
     )
 
 

@@ -70,25 +70,46 @@ def single(op: str, dtype: int = TensorProto.FLOAT, domain: str = "") -> bytes:
 
 
 def classifier(*labels: str) -> bytes:
-    """Returns a linear classifier of three classes with dictionaries of probabilities, whose keys may be texts."""
+    """Returns a linear classifier of three classes, whose labels may be texts, with dictionaries of probabilities."""
     keys: dict[str, Any] = {"classlabels_strings": labels} if labels else {"classlabels_int64s": [7, 8, 9]}
     nodes = [
         helper.make_node(
             "LinearClassifier",
             ["x"],
-            ["label", "scores"],
+            ["found", "scores"],
             domain="ai.onnx.ml",
             coefficients=[1.0, 0.5, -1.0, 2.0, 0.0, 1.0],
             intercepts=[0.0, 0.1, 0.2],
-            classlabels_ints=[7, 8, 9],
             post_transform="SOFTMAX",
+            **(keys if labels else {"classlabels_ints": [7, 8, 9]}),
         ),
+        helper.make_node("Identity", ["found"], ["label"]),
         helper.make_node("ZipMap", ["scores"], ["probabilities"], domain="ai.onnx.ml", **keys),
     ]
-    inner = helper.make_tensor_type_proto(TensorProto.FLOAT, [])
     key = TensorProto.STRING if labels else TensorProto.INT64
-    zipped = helper.make_sequence_type_proto(helper.make_map_type_proto(key, inner))
-    outputs = [value("label", ["rows"], TensorProto.INT64), helper.make_value_info("probabilities", zipped)]
-    graph = helper.make_graph(nodes, "classifier", [value("x", ["rows", 2])], outputs)
+    zipped = helper.make_sequence_type_proto(helper.make_map_type_proto(key, helper.make_tensor_type_proto(1, [])))
+    outputs = [value("label", ["rows"], key), helper.make_value_info("probabilities", zipped)]
+    return saved_ml(nodes, [value("x", ["rows", 2])], outputs)
+
+
+def nearest_name(*nodes: onnx.NodeProto) -> bytes:
+    """Returns a model whose output is the name with the index of the largest column of `x`, after further nodes."""
+    nodes = (
+        helper.make_node("ArgMax", ["x"], ["index"], axis=1, keepdims=0),
+        helper.make_node("ArrayFeatureExtractor", ["names", "index"], ["row"], domain="ai.onnx.ml"),
+        *nodes,
+    )
+    names = helper.make_tensor("names", TensorProto.STRING, [3], [b"ash", b"birch", b"cedar"])
+    output = value(nodes[-1].output[0], [1, "rows"], TensorProto.STRING)
+    return saved_ml(nodes, [value("x", ["rows", 3])], [output], [names])
+
+
+def saved_ml(
+    nodes: Sequence[onnx.NodeProto],
+    inputs: Sequence[onnx.ValueInfoProto],
+    outputs: Sequence[onnx.ValueInfoProto],
+    weights: Sequence[onnx.TensorProto] = (),
+) -> bytes:
     opsets = [helper.make_opsetid("", 17), helper.make_opsetid("ai.onnx.ml", 3)]
+    graph = helper.make_graph(nodes, "classical", inputs, outputs, weights)
     return helper.make_model(graph, opset_imports=opsets, ir_version=8).SerializeToString()

@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from unit.onnxruntime.models import classifier, optional, scaled_sum, single, split
+from onnx import helper
+from unit.onnxruntime.models import classifier, nearest_name, optional, scaled_sum, single, split
 
 import xrelay
 import xrelay.onnxruntime as ort
@@ -138,8 +139,22 @@ def test_probabilities_are_dictionaries(labels: tuple[str, ...]) -> None:
     sessions = (ort.InferenceSession(classifier(*labels)), peer.InferenceSession(classifier(*labels)))
     (label, found), (wanted_label, wanted) = (session.run(None, feeds) for session in sessions)
     assert np.array_equal(label, wanted_label)
+    assert label.dtype == wanted_label.dtype
     assert [list(each) for each in found] == [list(each) for each in wanted]
     assert [list(each.values()) for each in found] == [pytest.approx(list(each.values())) for each in wanted]
+
+
+def test_texts_that_are_only_moved_are_outputs() -> None:
+    peer = pytest.importorskip("onnxruntime")
+    model = nearest_name(helper.make_node("Flatten", ["row"], ["name"], axis=0))
+    (found,), (wanted,) = (engine.InferenceSession(model).run(None, {"x": X}) for engine in (ort, peer))
+    assert found.tolist() == wanted.tolist() == [["cedar", "cedar"]]
+
+
+def test_texts_that_are_compared_are_refused() -> None:
+    model = nearest_name(helper.make_node("StringNormalizer", ["row"], ["name"], case_change_action="UPPER"))
+    with pytest.raises(NotImplemented):
+        ort.InferenceSession(model)
 
 
 def test_threads_share_a_session(session: ort.InferenceSession) -> None:
