@@ -262,6 +262,12 @@ class Function(Expr):
     def __repr__(self) -> str:
         return f"Function({', '.join(param.name for param in self.params)})"
 
+    def _repr_html_(self) -> str:
+        """Returns the text as HTML, for notebooks."""
+        from xrelay.api.notebook import html_text
+
+        return html_text(repr(self), self.astext())
+
     def _key(self) -> object:
         return self if self._origin is None else self._origin
 

@@ -61,6 +61,13 @@ class IRModule(ModuleOp):
         made.attributes.update(module.attributes)
         return made
 
+    def _repr_html_(self) -> str:
+        """Returns the functions and the text as HTML, for notebooks."""
+        from xrelay.api.notebook import html_text
+
+        names = [f"@{name.name_hint}" for name in self.get_global_vars()]
+        return html_text(f"module with {', '.join(names) or 'no function'}", self.astext())
+
     def same_as(self, other: object) -> bool:
         """Returns whether both are the same object."""
         return self is other

@@ -263,6 +263,12 @@ class CompiledModel:
         outputs = ", ".join(f"{spec.name}: {spec}" for spec in self.outputs)
         return f"<CompiledModel {self._artifact.metadata.name}({inputs}) -> ({outputs})>"
 
+    def _repr_html_(self) -> str:
+        """Returns the inputs, outputs and kernels as HTML, for notebooks."""
+        from xrelay.api.notebook import model_html
+
+        return model_html(self._artifact.metadata, self.inputs, self.outputs)
+
     def _arrays(self, inputs: Mapping[str, object] | Sequence[object]) -> list[NDArray[Any]]:
         """Returns the inputs in order, in native form."""
         if self._takes_functions:

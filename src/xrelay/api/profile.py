@@ -43,6 +43,12 @@ class Profile(ProfileData):
 
         return table(self)
 
+    def _repr_html_(self) -> str:
+        """Returns the table and the chart as HTML, for notebooks."""
+        from xrelay.api.notebook import profile_html
+
+        return profile_html(self, self.roofline_svg())
+
 
 def profile_runs(artifact: Artifact, untraced: Executable, run: Run, *, runs: int, threads: int) -> Profile:
     """Runs a model alternately with and without tracing, `runs` times each, and returns the fastest traced run."""
