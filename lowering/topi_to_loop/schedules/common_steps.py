@@ -24,6 +24,7 @@ from xrelay.lowering.topi_to_loop.schedules.kernel_view import (
     steps_of,
 )
 from xrelay.lowering.topi_to_loop.schedules.schedule_draft import ITERATIONS_PER_THREAD, ScheduleDraft
+from xrelay.lowering.topi_to_loop.schedules.shared_axis import SharedAxis, move_out
 from xrelay.lowering.topi_to_loop.schedules.shared_indices import move_inside, sharing_loop
 from xrelay.passes.loop.nest_queries import linear_in, loops_of
 from xrelay.passes.loop.primitives.vectorize import index_stride
@@ -85,8 +86,8 @@ def vectorize_row(draft: ScheduleDraft, loop: str, lanes: int) -> list[str]:
     return [outer, inner]
 
 
-def schedule_elementwise(draft: ScheduleDraft, name: str) -> None:
-    """Schedules a block without reduction in its own nest: lanes inside, threads outside."""
+def schedule_elementwise(draft: ScheduleDraft, name: str, shared: SharedAxis | None = None) -> None:
+    """Schedules a block without reduction in its own nest: lanes inside, threads outside, over the axis `shared`."""
     block = draft.block(name)
     loops = loops_of_kind(block, IterKind.SPATIAL)
     if not loops:
@@ -98,7 +99,7 @@ def schedule_elementwise(draft: ScheduleDraft, name: str) -> None:
         return
     cut_borders(draft, block, loops[-1])
     for part, own in cut_branches(draft, name, loops):
-        _schedule_part(draft, part, own)
+        _schedule_part(draft, part, own, shared)
 
 
 def _work(block: BlockOp) -> int:
@@ -106,10 +107,11 @@ def _work(block: BlockOp) -> int:
     return points(block) * max(1, sum(steps_of(op) for op in all_ops(block)))
 
 
-def _schedule_part(draft: ScheduleDraft, name: str, loops: list[str]) -> None:
+def _schedule_part(draft: ScheduleDraft, name: str, loops: list[str], axis: SharedAxis | None) -> None:
     """Schedules a block in the perfect nest `loops`: lanes inside, or a tile if an operand is transposed."""
     block = draft.block(name)
     work, shared = _work(block), sharing_loop(block, loops[:-1])
+    axes = (None, None) if axis is None else axis.loops_of(block)
     rows = vectorize_row(draft, loops[-1], draft.lanes(block))
     if len(rows) == 1:
         rows = mask_lanes(draft, name, loops[-1])
@@ -120,7 +122,10 @@ def _schedule_part(draft: ScheduleDraft, name: str, loops: list[str]) -> None:
         loops = tile_transposed(draft, name, loops, transposed_along(draft.block(name), loops[-1]))
         rows = loops[-1:]
     gather_lanes(draft, name, rows[-1])
-    parallelize_outer(draft, [*loops[:-1], *rows[:-1]], work, pieces=rows[:-1])
+    outer = move_out(draft, loops[:-1], axes)
+    if outer != loops[:-1]:
+        draft.do(Reorder(tuple(outer)))
+    parallelize_outer(draft, [*outer, *rows[:-1]], work, pieces=rows[:-1])
 
 
 def mask_lanes(draft: ScheduleDraft, name: str, row: str) -> list[str]:
@@ -280,12 +285,15 @@ def _side_by_side(block: BlockOp, outer: str, inner: str) -> bool:
     )
 
 
-def schedule_remaining(draft: ScheduleDraft) -> None:
-    """Schedules each nest that the family has not scheduled."""
+def schedule_remaining(draft: ScheduleDraft, shared: SharedAxis | None = None) -> None:
+    """Schedules each nest that the family has not scheduled; threads share the axis `shared` of an image, if given."""
     for block in draft.blocks():
         if draft.is_done(block.block_name):
             continue
-        (schedule_fold if block.is_reduction else schedule_elementwise)(draft, block.block_name)
+        if block.is_reduction:
+            schedule_fold(draft, block.block_name)
+        else:
+            schedule_elementwise(draft, block.block_name, shared)
 
 
 TRANSPOSED_TILE, TRANSPOSED_ROW = 8, 16

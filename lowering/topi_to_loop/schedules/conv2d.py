@@ -22,11 +22,13 @@ from xrelay.lowering.topi_to_loop.schedules.kernel_view import (
     KernelView,
     ProductView,
     Role,
+    expected_shape,
     points,
 )
 from xrelay.lowering.topi_to_loop.schedules.reduction import consumer_at_points, fold_at_consumer
 from xrelay.lowering.topi_to_loop.schedules.register_tile import TiledAxis, tile_products
-from xrelay.lowering.topi_to_loop.schedules.schedule_draft import ScheduleDraft
+from xrelay.lowering.topi_to_loop.schedules.schedule_draft import ITERATIONS_PER_THREAD, ScheduleDraft
+from xrelay.lowering.topi_to_loop.schedules.shared_axis import SharedAxis
 from xrelay.lowering.topi_to_loop.schedules.tile_model import FilterTile, RegisterTile, rank_filters, rank_tiles
 
 
@@ -44,6 +46,9 @@ def propose_conv2d_nchwc(view: KernelView) -> list[Proposal]:
                                                          for co in 2: for w in 14: for ci in lanes: acc += …
                                                        epilogue on the tile, stored
     ```
+
+    Several threads share pieces of the rows instead if the image is larger than the weights: `parallel for h_p: for
+    co_o: for h_r: …` (`_shared_rows`), and so do they when they pad.
 
     The rows, columns and blocks of a tile follow from the number of registers (`rank_tiles`): if a row of the
     image is short, several rows share the weights. The padded image is computed in a nest before. If terms are
@@ -114,7 +119,8 @@ def _tile(product: ProductView, tile: RegisterTile, draft: ScheduleDraft) -> Non
     sizes = ((Role.ROWS, tile.rows), (Role.COLUMNS, tile.columns), (Role.CHANNELS, tile.blocks))
     axes = [TiledAxis(product.positions[role], size) for role, size in sizes if role in product.positions]
     axes.append(TiledAxis(product.positions[Role.LANE], lanes))
-    tile_products(draft, product.name, consumer.block_name, axes, terms=product.loop(Role.TERM))
+    shared = None if depthwise else _shared_rows(draft, product, tile.rows)
+    tile_products(draft, product.name, consumer.block_name, axes, terms=product.loop(Role.TERM), shared=shared)
     kind = "depthwise, " if depthwise else ""
     rows_text = f"{tile.rows} rows x " if tile.rows > 1 else ""
     draft.record_reason(
@@ -122,7 +128,32 @@ def _tile(product: ProductView, tile: RegisterTile, draft: ScheduleDraft) -> Non
         f"{tile.positions * tile.blocks * vectors_per_block} accumulators of {draft.target.vector_registers} "
         f"registers, expected at {tile.efficiency:.0%} of the peak"
     )
-    schedule_remaining(draft)
+    schedule_remaining(draft, shared)
+
+
+RESULTS_PER_ELEMENT = 4
+"""The results per element of the image from which moving the image between caches does not count."""
+
+
+def _shared_rows(draft: ScheduleDraft, product: ProductView, rows_of_tile: int = 1) -> SharedAxis | None:
+    """Returns the rows, or planes, as the axis that threads share, if that moves less data between their caches.
+
+    If threads share the filters, each reads the whole image, and other threads have written parts of it. If they share
+    the rows, each reads all weights.
+    """
+    role = Role.PLANES if Role.PLANES in product.positions else Role.ROWS
+    wanted = draft.target.threads * ITERATIONS_PER_THREAD
+    height = product.extent(role) // (rows_of_tile if role is Role.ROWS else 1)
+    if draft.target.threads < 2 or height < wanted or product.extent(Role.BATCH) >= wanted:
+        return None
+    image, weights = (
+        max([prod(expected_shape(op.memref)) for op in product.factors_along(axis)], default=0)
+        for axis in (role, Role.CHANNELS)
+    )
+    results = points(product.block) // max(1, product.terms)
+    if image < max(weights, results // RESULTS_PER_ELEMENT):
+        return None
+    return SharedAxis(product.positions[role], product.positions[Role.CHANNELS], len(product.block.spatial))
 
 
 GATHERED_LANE, GATHERED_VECTOR = 1.4, 6.5
@@ -179,9 +210,10 @@ def _plain(view: KernelView, product: ProductView, lanes: int, tile: FilterTile)
         consumer = consumer_at_points(draft, own.name, read_elsewhere=True)
         sizes = ((Role.CHANNELS, filters), (Role.COLUMNS, width))
         axes = [TiledAxis(own.positions[role], size) for role, size in sizes]
-        tile_products(draft, own.name, consumer.block_name, axes, lanes=lanes)
+        shared = _shared_rows(draft, own)
+        tile_products(draft, own.name, consumer.block_name, axes, lanes=lanes, shared=shared)
         draft.record_reason(f"{filters} filters x {width} columns")
-        schedule_remaining(draft)
+        schedule_remaining(draft, shared)
 
     gathered = "" if product.has_unit_stride else ", gathered once for each tile"
     name = f"{COLUMNS}, {filters} filters x {width} columns"

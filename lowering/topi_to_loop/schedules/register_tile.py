@@ -14,6 +14,7 @@ from xrelay.errors import ScheduleError
 from xrelay.lowering.topi_to_loop.schedules.common_steps import parallelize_outer
 from xrelay.lowering.topi_to_loop.schedules.kernel_view import loop_of_variable, points, reduction_loops
 from xrelay.lowering.topi_to_loop.schedules.schedule_draft import ScheduleDraft
+from xrelay.lowering.topi_to_loop.schedules.shared_axis import SharedAxis, move_out
 
 
 class TiledAxis(NamedTuple):
@@ -24,7 +25,9 @@ class TiledAxis(NamedTuple):
     tile: int
 
 
-def _split_consumer(draft: ScheduleDraft, consumer: str, axes: Sequence[TiledAxis]) -> tuple[list[str], list[str]]:
+def _split_consumer(
+    draft: ScheduleDraft, consumer: str, axes: Sequence[TiledAxis], shared: SharedAxis | None
+) -> tuple[list[str], list[str]]:
     """Splits the consumer's loops and moves the tile inside; returns the loops outside and inside the tile.
 
     The order of `axes` is that of the loops inside the tile, lanes last. Other loops stay outside.
@@ -44,6 +47,8 @@ def _split_consumer(draft: ScheduleDraft, consumer: str, axes: Sequence[TiledAxi
             names[axis.position] = None
             inner.append(loop)
     outside = [loop for loop in names if loop is not None]
+    if shared is not None:
+        outside = move_out(draft, outside, (names[shared.position], names[shared.before]))
     if not outside:
         outside, inner = around_tile(draft, inner)
     if len(outside) + len(inner) > 1:
@@ -68,16 +73,17 @@ def tile_products(
     *,
     terms: str | None = None,
     lanes: int | None = None,
+    shared: SharedAxis | None = None,
 ) -> None:
     """Computes the sums of block `name` in a register tile at `consumer`; raises `ScheduleError` if that is not legal.
 
-    `axes` are as in `_split_consumer`. `terms` is the loop over contiguous products; it goes inside the lanes. With
-    `lanes`, the last axis of a tile may have several vectors of this length.
+    `axes` and `shared` are as in `_split_consumer`. `terms` is the loop over contiguous products; it goes inside the
+    lanes. With `lanes`, the last axis of a tile may have several vectors of this length.
     """
     block = draft.block(name)
     own = [loop_of_variable(block, position) for position in range(len(block.kinds))]
     reduction, work = reduction_loops(block), points(block)
-    outside, inner = _split_consumer(draft, consumer, axes)
+    outside, inner = _split_consumer(draft, consumer, axes, shared)
     if not outside:
         raise ScheduleError(f"{consumer} is a single element")
     draft.do(ComputeAt(name, outside[-1]))
