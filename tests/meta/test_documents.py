@@ -81,7 +81,15 @@ def test_the_map_of_pages_has_every_page() -> None:
     assert listed == pages
 
 
-@pytest.mark.parametrize("document", ["README.md", *(f"docs/{page.name}" for page in (ROOT / "docs").glob("*.md"))])
+@pytest.mark.parametrize(
+    "document",
+    [
+        "README.md",
+        "CHANGELOG.md",
+        "examples/README.md",
+        *(f"docs/{page.name}" for page in (ROOT / "docs").glob("*.md")),
+    ],
+)
 def test_links_lead_somewhere(document: str) -> None:
     links = re.findall(r"\]\(([\w./-]+\.md)\)", (ROOT / document).read_text())
     assert [link for link in links if not ((ROOT / document).parent / link).exists()] == []

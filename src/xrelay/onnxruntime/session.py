@@ -87,6 +87,11 @@ class InferenceSession:
         self._optional = [spec.name for spec in self._model.inputs if spec.containers[:1] == ("optional",)]
         self._names: AbstractSet[str] = frozenset(self._model.input_names)
 
+    @property
+    def model(self) -> CompiledModel:
+        """The compiled model of the session, for example to save it or to cancel its runs."""
+        return self._model
+
     def run(
         self, output_names: Sequence[str] | None, input_feed: Feeds, run_options: RunOptions | None = None
     ) -> list[Listed]:
