@@ -578,6 +578,7 @@ func.func private @in_order(%x: tensor<24x16x128xf32>) -> tensor<16xf32> {
     topi.yield %1 : f32
   }
   func.return %r : tensor<16xf32>
+}
 
 // Threads share pieces of the rows, of a padded image too, where the image is larger than the weights.
 // CHECK-LABEL: func.func private @shared_rows
