@@ -147,7 +147,9 @@ class CompiledModel:
         """
         limit = None if timeout is None else checked_timeout(timeout)
         arrays = self._arrays(inputs)
-        executable, plan = self._chosen(arrays)
+        executable = self._executable
+        if executable is None or (plan := executable.constant) is None:
+            executable, plan = self._chosen(arrays)
         return self._run(executable, plan, arrays, out, limit)
 
     def profile(self, inputs: Mapping[str, object] | Sequence[object] = (), *, runs: int = 10) -> Profile:
