@@ -69,6 +69,14 @@ def single(op: str, dtype: int = TensorProto.FLOAT, domain: str = "") -> bytes:
     return helper.make_model(graph, opset_imports=opsets, ir_version=8).SerializeToString()
 
 
+def denoted_relu() -> bytes:
+    """Returns a model with two dynamic extents, the first of which is denoted as the batch."""
+    ends = [value(name, ["m", "n"]) for name in "xy"]
+    for end in ends:
+        end.type.tensor_type.shape.dim[0].denotation = "DATA_BATCH"
+    return saved(helper.make_graph([helper.make_node("Relu", ["x"], ["y"])], "relu", ends[:1], ends[1:]))
+
+
 def classifier(*labels: str) -> bytes:
     """Returns a linear classifier of three classes, whose labels may be texts, with dictionaries of probabilities."""
     keys: dict[str, Any] = {"classlabels_strings": labels} if labels else {"classlabels_int64s": [7, 8, 9]}

@@ -7,10 +7,10 @@ import sys
 
 import numpy as np
 import pytest
-from unit.onnxruntime.models import scaled_sum
+from unit.onnxruntime.models import denoted_relu, scaled_sum
 
 import xrelay.onnxruntime as ort
-from xrelay.onnxruntime.errors import InvalidArgument, NotSupported
+from xrelay.onnxruntime.errors import InvalidArgument, NotSupported, RuntimeException
 from xrelay.onnxruntime.options import GraphOptimizationLevel
 
 
@@ -35,7 +35,7 @@ def test_threads_level_and_versions_follow_the_fields() -> None:
     assert session.get_session_options() is options
 
 
-def test_dimensions_are_fixed_by_name_and_by_denotation() -> None:
+def test_dimensions_are_fixed_by_name() -> None:
     options = ort.SessionOptions()
     options.add_free_dimension_override_by_name("batch", 2)
     session = ort.InferenceSession(scaled_sum(), options)
@@ -44,6 +44,26 @@ def test_dimensions_are_fixed_by_name_and_by_denotation() -> None:
     with pytest.raises(InvalidArgument):
         session.run(None, {"x": x, "y": x})
     assert session.run(["sum"], {"x": x[:2], "y": x[:2]})[0].shape == (2, 3)
+
+
+def test_dimensions_are_fixed_by_denotation_and_the_others_stay_dynamic() -> None:
+    options = ort.SessionOptions()
+    options.add_free_dimension_override_by_denotation("DATA_BATCH", 2)
+    session = ort.InferenceSession(denoted_relu(), options)
+    assert [each.shape for each in (*session.get_inputs(), *session.get_outputs())] == [[2, "n"], [2, "n"]]
+    assert session.run(None, {"x": np.ones((2, 5), np.float32)})[0].shape == (2, 5)
+    with pytest.raises(RuntimeException):
+        session.run(None, {"x": np.ones((3, 5), np.float32)})
+
+
+def test_functions_without_effect() -> None:
+    for function in (ort.set_default_logger_severity, ort.set_default_logger_verbosity):
+        function(3)
+    for function in (ort.disable_telemetry_events, ort.enable_telemetry_events, ort.preload_dlls):
+        function()
+    session = ort.InferenceSession(scaled_sum())
+    session.disable_fallback()
+    session.enable_fallback()
 
 
 def test_unsupported_options_are_refused_by_name() -> None:
