@@ -6,37 +6,21 @@ import threading
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import replace
-from os import PathLike, fspath
-from pathlib import Path
+from os import PathLike
 from typing import TypeAlias, Unpack
 
 import numpy as np
-import onnx
-from google.protobuf.message import DecodeError
 
-from xrelay.api.compile import compile
 from xrelay.api.declared_outputs import declared_values
-from xrelay.api.model import CompiledModel, load
-from xrelay.arguments import checked_shapes
+from xrelay.api.model import CompiledModel
 from xrelay.errors import XRelayError, did_you_mean
 from xrelay.onnxruntime.binding import IOBinding
-from xrelay.onnxruntime.errors import (
-    Fail,
-    InvalidArgument,
-    InvalidGraph,
-    InvalidProtobuf,
-    NoSuchFile,
-    NotSupported,
-    Refused,
-    translate,
-)
-from xrelay.onnxruntime.options import PROFILE, CompileOptions, RunOptions, SessionArguments, SessionOptions
-from xrelay.onnxruntime.signature import FixedSizes, ModelMetadata, NodeArg, Signature, compiled_signature, signature_of
-from xrelay.onnxruntime.text_labels import number_texts
+from xrelay.onnxruntime.errors import Fail, InvalidArgument, Refused, translate
+from xrelay.onnxruntime.opening import opened
+from xrelay.onnxruntime.options import PROFILE, RunOptions, SessionArguments, SessionOptions
+from xrelay.onnxruntime.signature import ModelMetadata, NodeArg
 from xrelay.onnxruntime.values import OrtValue
 from xrelay.runtime.lists import Listed
-from xrelay.shortage import reporting_shortage
 
 PROVIDER = "CPUExecutionProvider"
 """The only execution provider."""
@@ -74,7 +58,7 @@ class InferenceSession:
         self._options = SessionOptions() if sess_options is None else sess_options
         self._provider_options = _cpu_options(providers, provider_options)
         given = self._options.compile_options(options)
-        self._model, self._signature = _opened(path_or_bytes, self._options, given)
+        self._model, self._signature = opened(path_or_bytes, self._options, given)
         self._positions = {each.name: number for number, each in enumerate(self._signature.outputs)}
         self._zips = {
             self._positions[name]: keys for name, keys in self._signature.zip_keys.items() if name in self._positions
@@ -247,58 +231,3 @@ def _cpu_options(
         else:
             warnings.warn(f"the provider {name!r} is not available: the model runs on the CPU", stacklevel=3)
     return found
-
-
-def _opened(
-    source: str | PathLike[str] | bytes, options: SessionOptions, given: CompileOptions
-) -> tuple[CompiledModel, Signature]:
-    """Returns the compiled model and its signature."""
-    if isinstance(source, bytes):
-        return _compiled(source, source, options, given)
-    path = Path(fspath(source))
-    if path.suffix == ".xrelay":
-        return _loaded(path, given)
-    if path.suffix == ".ort":
-        raise NotSupported(f"{path} has onnxruntime's own format", help="use the ONNX model that it was made from")
-    try:
-        content = path.read_bytes()
-    except FileNotFoundError as error:
-        raise NoSuchFile("the file does not exist", location=str(path)) from error
-    except OSError as error:
-        raise Fail(f"the file cannot be read: {error.strerror}", location=str(path)) from error
-    return _compiled(path if path.suffix == ".onnx" else content, content, options, given)
-
-
-def _loaded(path: Path, given: CompileOptions) -> tuple[CompiledModel, Signature]:
-    """Reads a saved model."""
-    try:
-        limit, trust = given.get("memory_limit"), given.get("trust", False)
-        model = load(path, num_threads=given.get("threads"), memory_limit=limit, trust=trust)
-    except XRelayError as error:
-        raise translate(error) from error
-    return model, compiled_signature(model.artifact.metadata.name, model.inputs, model.outputs)
-
-
-def _compiled(
-    source: Path | bytes, content: bytes, options: SessionOptions, given: CompileOptions
-) -> tuple[CompiledModel, Signature]:
-    """Compiles an ONNX model with the given content."""
-    sizes = FixedSizes(options.sizes_by_name, options.sizes_by_denotation)
-    try:
-        proto = onnx.ModelProto.FromString(content)
-    except DecodeError as error:
-        raise InvalidProtobuf("the model is not protobuf, or it is truncated") from error
-    signature, shapes = signature_of(proto, sizes), sizes.shapes(proto.graph)
-    texts = number_texts(proto)
-    source = proto.SerializeToString() if texts else source
-    del proto  # so that its weights are not in memory twice
-    try:
-        given["shapes"] = shapes | checked_shapes(given.get("shapes"))
-        model = compile(source, **given)
-    except XRelayError as error:
-        with reporting_shortage():
-            from xrelay.frontend.onnx.validity import is_valid  # a model from the cache needs no importer
-
-            kind = NotSupported if is_valid(source) else InvalidGraph
-        raise translate(error, kind) from error
-    return model, replace(signature.with_known_outputs(model.outputs), texts=texts)
