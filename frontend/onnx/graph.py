@@ -178,7 +178,13 @@ class GraphBuilder:
         self.define(name, self.insert_constant(array, name, name))
 
     def insert_constant(self, array: Array, name: str, source: str) -> SSAValue:
-        """Appends a constant called `name`; an array of a type that relay lacks is stored in its carrier."""
+        """Appends a constant called `name`; an array of a type that relay lacks is stored in its carrier.
+
+        Raises `ModelImportError` for strings.
+        """
+        if array.dtype.hasobject:
+            help = "encode strings as numbers before the model; xrelay.InferenceSession returns labels that are strings"
+            raise ModelImportError("strings are not supported", help=help)
         held, dtype = convert_to_carried(array)
         value = self.insert(ConstantOp.of(held, name), source).result
         self.carried.note(value, dtype)

@@ -182,6 +182,16 @@ def test_unsupported_element_type_and_missing_shape() -> None:
         import_onnx(model([], [value("x", None)], ["x"]))
 
 
+def test_strings_are_named() -> None:
+    names = np.array(["ash", "birch"], np.object_)
+    by_index = helper.make_node("Gather", ["names", "x"], ["y"])
+    with pytest.raises(ModelImportError, match=r"^tensor 'names': strings"):
+        import_onnx(model([by_index], [value("x", (2,), TensorProto.INT64)], ["y"], initializers={"names": names}))
+    constant = helper.make_node("Constant", [], ["names"], value_strings=[b"ash", b"birch"])
+    with pytest.raises(ModelImportError, match=r"'names'.*strings"):
+        import_onnx(model([constant, by_index], [value("x", (2,), TensorProto.INT64)], ["y"]))
+
+
 def test_initializer_of_wrong_length() -> None:
     source = conv_model()
     source.graph.initializer[0].raw_data = b"\x00" * 12
