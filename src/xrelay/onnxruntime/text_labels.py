@@ -57,13 +57,28 @@ def _text_values(graph: onnx.GraphProto) -> set[str]:
     """Returns the names of the values that are texts; empty if an op reads texts and does not only move them."""
     values = {tensor.name for tensor in graph.initializer if tensor.data_type == onnx.TensorProto.STRING}
     for node in graph.node:
-        attributes = {attribute.name: attribute for attribute in node.attribute}
-        if any(attribute.type in (attribute.GRAPH, attribute.GRAPHS) for attribute in node.attribute):
-            return set()  # its body may read any value
-        if node.op_type in CLASSIFIERS and TEXTS in attributes and attributes[TEXTS].strings:
+        if node.op_type in CLASSIFIERS and any(each.name == TEXTS and each.strings for each in node.attribute):
             values.add(node.output[0])
-        elif not values.isdisjoint(node.input):
-            if node.op_type not in MOVEMENTS or not values.isdisjoint(node.input[1:]):
-                return set()
+        elif _moves(node, values):
             values.update(node.output)
-    return values
+    reads = ((node, values.intersection(_names_read(node))) for node in graph.node)
+    is_legal = all(_moves(node, values) and values.issuperset(node.output) for node, texts in reads if texts)
+    return values if is_legal else set()
+
+
+def _moves(node: onnx.NodeProto, values: set[str]) -> bool:
+    """Whether the results of a node are texts in `values` that it only moves."""
+    return node.op_type in MOVEMENTS and node.input[0] in values and values.isdisjoint(node.input[1:])
+
+
+def _names_read(node: onnx.NodeProto) -> set[str]:
+    """Returns the names of the values that a node reads, also in its bodies."""
+    names, nodes = set[str](), [node]
+    while nodes:
+        current = nodes.pop()
+        names.update(current.input)
+        for attribute in current.attribute:
+            for body in [attribute.g] if attribute.HasField("g") else attribute.graphs:
+                names.update(output.name for output in body.output)
+                nodes.extend(body.node)
+    return names

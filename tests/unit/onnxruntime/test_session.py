@@ -151,7 +151,7 @@ def test_texts_that_are_only_moved_are_outputs() -> None:
     assert found.tolist() == wanted.tolist() == [["cedar", "cedar"]]
 
 
-def test_texts_that_are_compared_are_refused() -> None:
+def test_texts_that_are_changed_are_refused() -> None:
     model = nearest_name(helper.make_node("StringNormalizer", ["row"], ["name"], case_change_action="UPPER"))
     with pytest.raises(NotImplemented):
         ort.InferenceSession(model)
