@@ -57,15 +57,21 @@ class Signature:
     """The outputs without a declared shape."""
 
     def with_known_outputs(self, specs: Sequence[TensorSpec]) -> Signature:
-        """Returns the signature with the shapes of `specs`, and their types, for outputs that do not declare them."""
-        known = {spec.name: node_arg_of(spec) for spec in specs if spec.name in self.unshaped}
-        outputs = [
-            replace(known[each.name], type=each.type if each.type else known[each.name].type)
-            if each.name in known
-            else each
-            for each in self.outputs
-        ]
-        return replace(self, outputs=outputs)
+        """Returns the signature with the static extents of `specs` for dynamic extents of outputs.
+
+        Outputs that do not declare a shape or a type have those of `specs`.
+        """
+        known = {spec.name: node_arg_of(spec) for spec in specs}
+        return replace(self, outputs=[self._known_output(each, known.get(each.name, each)) for each in self.outputs])
+
+    def _known_output(self, declared: NodeArg, known: NodeArg) -> NodeArg:
+        if declared.name in self.unshaped:
+            return replace(known, type=declared.type if declared.type else known.type)
+        if len(declared.shape) != len(known.shape):
+            return declared
+        pairs = zip(declared.shape, known.shape, strict=True)
+        shape = [found if isinstance(found, int) else extent for extent, found in pairs]
+        return replace(declared, shape=shape)
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,6 +35,12 @@ def scaled_sum() -> bytes:
     return saved(helper.make_graph(nodes, "scaled", inputs, outputs, [scale], doc_string="a graph"))
 
 
+def joined() -> bytes:
+    """Returns a model that names an extent of its output, which follows from the input."""
+    node = helper.make_node("Concat", ["x", "x"], ["y"], axis=1)
+    return saved(helper.make_graph([node], "joined", [value("x", ["batch", 3])], [value("y", ["batch", "joined"])]))
+
+
 def split() -> bytes:
     """Returns a model whose output is a sequence: the rows of `x`, each alone."""
     nodes = [helper.make_node("SplitToSequence", ["x"], ["rows"], axis=0)]

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from onnx import helper
-from unit.onnxruntime.models import classifier, nearest_name, optional, scaled_sum, single, split
+from unit.onnxruntime.models import classifier, joined, nearest_name, optional, scaled_sum, single, split
 
 import xrelay
 import xrelay.onnxruntime as ort
@@ -50,7 +50,7 @@ def test_dynamic_extents_are_free_in_each_run(session: ort.InferenceSession) -> 
 
 def test_it_describes_the_model_as_onnxruntime_does() -> None:
     peer = pytest.importorskip("onnxruntime")
-    for model in (scaled_sum(), split(), optional(), classifier(), classifier("a", "b", "c")):
+    for model in (scaled_sum(), joined(), split(), optional(), classifier(), classifier("a", "b", "c")):
         own, other = ort.InferenceSession(model), peer.InferenceSession(model, providers=["CPUExecutionProvider"])
         for function in ("get_inputs", "get_outputs", "get_overridable_initializers"):
             pairs = zip(getattr(own, function)(), getattr(other, function)(), strict=True)
