@@ -6,19 +6,20 @@ import json
 import statistics
 import sys
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from importlib.util import find_spec
+from pathlib import Path
 from time import perf_counter_ns
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from xrelay.errors import printable
 from xrelay.tools.commands.base import (
     Command,
     UsageError,
     add_compile_options,
     add_memory_limit,
-    add_source,
     add_trust,
     compiled_model,
 )
@@ -26,7 +27,7 @@ from xrelay.tools.commands.feeding import add_input_options, make_inputs
 from xrelay.tools.comparison.engines import PEERS
 
 if TYPE_CHECKING:
-    from xrelay.api.model import CompiledModel
+    from xrelay.tools.comparison.summary import Measured
 
 
 class BenchCommand(Command):
@@ -40,13 +41,16 @@ class BenchCommand(Command):
     table for each number of threads lists minimum and median time, the ratio of xrelay's minimum to the engine's, CPU
     seconds and peak memory of compiling and the first run (cold, and from the cache), and the difference of the
     outputs. OpenVINO is compiled for the shapes of the inputs. The exit code is 1 if outputs differ or an engine fails.
+
+    --against accepts several models. A last table lists the ratios of their minima and medians to those of the better
+    engine, and the geometric means. The other options apply to every model.
     """
 
     name: ClassVar[str] = "bench"
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declares the model and the options of the measurement."""
-        add_source(parser)
+        parser.add_argument("model", type=Path, nargs="+", help="model: .onnx, .mlir, or .xrelay (compiled)")
         add_input_options(parser)
         add_compile_options(parser)
         add_trust(parser)
@@ -72,15 +76,16 @@ class BenchCommand(Command):
     def run(self, args: Namespace) -> int:
         """Compiles and runs the model, and prints the times."""
         counts: list[int | None] = args.threads
+        models: list[Path] = args.model
         args.threads, args.random = counts[0], True
-        if args.against is None and len(counts) > 1:
-            raise UsageError(f"--threads has {len(counts)} numbers", help="pass one number, or add --against")
-        if args.against is not None and args.model.suffix != ".onnx":
-            raise UsageError(f"--against takes an .onnx model, not {args.model.suffix!r}")
+        if args.against is not None:
+            return _compare(args, models, counts)
+        for option, given in (("--threads", counts), ("MODEL", models)):
+            if len(given) > 1:
+                raise UsageError(f"{option} has {len(given)} values", help="pass one, or add --against")
+        (args.model,) = models
         model = compiled_model(args)
         inputs = make_inputs(args, model.inputs)
-        if args.against is not None:
-            return _compare(args, model, inputs, counts)
         times = measure(lambda: model.run(inputs), warmup=args.warmup, iters=max(args.iters, 1))
         result = {**percentiles(times), "iters": len(times), "threads": model.num_threads}
         if args.json:
@@ -91,16 +96,45 @@ class BenchCommand(Command):
         return 0
 
 
-def _compare(args: Namespace, model: CompiledModel, inputs: dict[str, object], counts: list[int | None]) -> int:
+def _compare(args: Namespace, models: Sequence[Path], counts: Sequence[int | None]) -> int:
     """Compares with other engines and prints the tables; returns the exit code."""
-    from xrelay.tools.comparison.compare import compare, table
-    from xrelay.tools.comparison.engines import Workload
+    from xrelay.tools.comparison.compare import table
+    from xrelay.tools.comparison.summary import summary
 
+    for path in models:
+        if path.suffix != ".onnx":
+            raise UsageError(f"--against takes an .onnx model, not {path.suffix!r}")
+    found: list[Measured] = []
+    for path in models:
+        for measured in _measured(args, path, counts):
+            found.append(measured)
+            if not args.json:
+                title = f"{printable(measured.model)}, {'exact, ' if args.exact else ''}"
+                sys.stdout.write(table(measured.rows, title))
+                sys.stdout.flush()
+    rows = [(each, row) for each in found for row in each.rows]
+    if args.json:
+        data = [{"model": each.model, "exact": args.exact, **row.as_json()} for each, row in rows]
+        sys.stdout.write(json.dumps(data) + "\n")
+    elif len(models) > 1 or len(args.against) > 1:
+        sys.stdout.write(summary(found))
+    return int(any(row.error or (row.difference and not row.difference.agrees) for _, row in rows))
+
+
+def _measured(args: Namespace, path: Path, counts: Sequence[int | None]) -> Iterator[Measured]:
+    """Yields the measurements of a model for each number of threads."""
+    from xrelay.tools.comparison.compare import compare
+    from xrelay.tools.comparison.engines import Workload
+    from xrelay.tools.comparison.summary import Measured
+
+    args.model = path
+    model = compiled_model(args)
+    inputs = make_inputs(args, model.inputs)
     arrays = [value for value in inputs.values() if isinstance(value, np.ndarray)]
     if len(arrays) < len(inputs):
         raise UsageError("--against supports array inputs only; this model has a sequence or optional input")
     workload = Workload(
-        str(args.model),
+        str(path),
         tuple(inputs),
         dict(args.shapes),
         args.opt_level,
@@ -109,18 +143,9 @@ def _compare(args: Namespace, model: CompiledModel, inputs: dict[str, object], c
         args.exact,
         None if args.records is None else str(args.records),
     )
-    engines, failed = ["xrelay", *args.against], False
-    found: list[dict[str, object]] = []
     for count in dict.fromkeys(count or model.num_threads for count in counts):
-        rows = compare(workload, arrays, engines, count, max(args.rounds, 1))
-        found += [row.as_json() for row in rows]
-        failed = failed or any(row.error or (row.difference and not row.difference.agrees) for row in rows)
-        if not args.json:
-            sys.stdout.write(table(rows))
-            sys.stdout.flush()
-    if args.json:
-        sys.stdout.write(json.dumps(found) + "\n")
-    return int(failed)
+        rows = compare(workload, arrays, ["xrelay", *args.against], count, max(args.rounds, 1))
+        yield Measured(path.name, rows)
 
 
 def measure(action: Callable[[], object], *, warmup: int, iters: int) -> list[float]:

@@ -206,10 +206,13 @@ HEADER = (
 )
 
 
-def table(rows: Sequence[Row]) -> str:
-    """Formats the rows of one number of threads. The first is xrelay; `ratio` is its minimum time over the engine's."""
+def table(rows: Sequence[Row], title: str = "") -> str:
+    """Formats the rows of one number of threads, which follows the title.
+
+    The first row is xrelay; `ratio` is its minimum time over the engine's.
+    """
     count = rows[0].threads
-    return "".join((f"{count} thread{'s' * (count != 1)}\n", HEADER, *_lines(rows)))
+    return "".join((f"{title}{count} thread{'s' * (count != 1)}\n", HEADER, *_lines(rows)))
 
 
 def _lines(rows: Sequence[Row]) -> Iterator[str]:
