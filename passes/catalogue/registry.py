@@ -14,6 +14,7 @@ FOLDERS: dict[str, str] = {
     "qnn-legalize": "passes/qnn",
     "qnn-multiply-integers": "passes/qnn",
     "qnn-fuse-block-dequantize": "passes/qnn",
+    "qnn-fold-quantize-scale": "passes/qnn",
     "qnn-canonicalize-ops": "passes/qnn",
     "relay-legalize": "passes/relay",
     "relay-simplify-inference": "passes/relay",

@@ -95,6 +95,12 @@ def number(build: DecompositionBuilder, parameter: SSAValue) -> SSAValue:
     return along(build, parameter, 0, 0)
 
 
+def is_one(parameter: SSAValue) -> bool:
+    """Returns whether a parameter is the constant 1, or a vector of it."""
+    op = parameter.owner
+    return isinstance(op, ConstantOp) and op.is_here and bool((op.array == 1).all())
+
+
 def distance(build: DecompositionBuilder, data: SSAValue, zero_point: SSAValue) -> SSAValue:
     """Computes `data - zero_point` in 32 bits; the zero point broadcasts."""
     return build.op("subtract", build.op("cast", data, dtype="int32"), zero_point)

@@ -38,6 +38,7 @@ from xrelay.dialects.relay.ops.qnn.op_base import (
     distance,
     dtype_of,
     following,
+    is_one,
     number,
     ratio,
     scaled,
@@ -100,10 +101,12 @@ class QuantizeOp(_ConvertsElements):
 
     def decompose(self, build: DecompositionBuilder) -> SSAValue:
         """A quotient, rounded and shifted by the zero point."""
-        data, *parameters = build.operands
+        data, output_scale, output_zero_point = build.operands
         rank, axis = build.rank(data), self.axis.value.data
-        scale, zero_point = (along(build, parameter, rank, axis) for parameter in parameters)
-        quotient = build.op("divide", data, build.op("cast", scale, dtype=dtype_of(data)))
+        scale, zero_point = (along(build, each, rank, axis) for each in (output_scale, output_zero_point))
+        quotient = data
+        if not is_one(output_scale):
+            quotient = build.op("divide", data, build.op("cast", scale, dtype=dtype_of(data)))
         return shifted(build, build.op("round", quotient), zero_point, numpy_dtype(self.out_dtype))
 
     def evaluate(self, data: Array, output_scale: Array, output_zero_point: Array) -> Array:
