@@ -10,7 +10,6 @@ from xdsl.ir import Operation, OpResult, SSAValue
 
 from xrelay.dialects.loop import BlockOp
 from xrelay.dialects.loop.block_op import Extent
-from xrelay.dialects.loop.extents import extents_of
 from xrelay.dialects.loop.schedule import CacheWrite
 from xrelay.passes.loop.nest_edits import alloc_like, copy_nest, retarget
 from xrelay.passes.loop.nest_queries import blocks_of, nest_root
@@ -40,8 +39,9 @@ def cache_write(kernel: func.FuncOp, step: CacheWrite) -> list[str]:
 
     `compute_at` then moves the block into tiles of the copy and shrinks the buffer to a tile of registers. The loops of
     the copy are named `<block>_write_<dimension>`, or `step.names`. Of several results, those with other users are
-    copied. Raises `ScheduleError` unless the block is the only writer of its buffers and writes every element once, all
-    buffers at the same index; also for a block inside another block's nest.
+    copied. If the block writes a part of a buffer, this part is copied. Raises `ScheduleError` unless the block is the
+    only writer of its buffers, and writes each element once and all buffers at the same index; also for a block inside
+    another block's nest.
     """
     block = find_block(kernel, step.block, step)
     buffers = _results(block, step)
@@ -76,16 +76,11 @@ def _results(block: BlockOp, step: CacheWrite) -> list[SSAValue]:
 def _check(
     kernel: func.FuncOp, block: BlockOp, buffers: Sequence[SSAValue], names: list[str], step: CacheWrite
 ) -> tuple[Operation, Sequence[Extent]]:
-    """Returns the outermost op of the nest and the extents of the buffers; `ScheduleError` if copying is not legal."""
+    """Returns the outermost op of the nest and the extents that it writes; `ScheduleError` if copying is not legal."""
     subject = f"block {step.block!r}"
     positions = common_positions(block, block.writes, step)
     written: list[Extent] = [1 if position is None else block.extents[position] for position in positions]
     for buffer in buffers:
-        for dimension, (part, whole) in enumerate(zip(written, extents_of(buffer), strict=True)):
-            if part != whole:
-                what = "a part" if isinstance(part, SSAValue) else f"{part} of {whole} elements"
-                reason = f"it writes {what} of dimension {dimension}"
-                raise refusal(step, subject, reason, "only a block that writes a whole buffer can be copied")
         others = [other for other in blocks_of(kernel).values() if other is not block and buffer in other.writes]
         if others:
             reason = f"block {others[0].block_name!r} writes the same buffer"

@@ -1,5 +1,6 @@
 // RUN: xrelay-opt %s -p 'loop-cache-write{block=gemm}' | filecheck %s
 // RUN: xrelay-opt %s -p 'loop-cache-write{block=gemm names=r,c},loop-tile{outer=r inner=c outer-factor=6 inner-factor=64},loop-compute-at{block=gemm loop=c_o},loop-reorder{loops=k,i,j}' | filecheck %s --check-prefix TILED
+// RUN: xrelay-opt %s -p 'loop-cache-write{block=part}' | filecheck %s --check-prefix PART
 // RUN: not xrelay-opt %s -p 'loop-cache-write{block=gemm},loop-cache-write{block=gemm}' 2>&1 | filecheck %s --check-prefix TWICE
 
 // CHECK: %gemm_tile = memref.alloc() : memref<12x64xf32, "local">
@@ -34,6 +35,19 @@ func.func private @gemm(%A: memref<12x32xf32>, %B: memref<32x64xf32>, %C: memref
           loop.store %s, %C[%vi, %vj] : memref<12x64xf32>
         }
       }
+    }
+  }
+  func.return
+}
+
+// The block writes 8 of 12 elements, and these are copied.
+// PART: %part_tile = memref.alloc() : memref<8xf32, "local">
+// PART: loop.for "part_write_0" %{{.*}} to 8 {
+func.func private @part(%A: memref<12xf32>, %C: memref<12xf32>) attributes {loop.kernel} {
+  loop.for "i" %i to 8 {
+    loop.block "part" (%vi : spatial 8 = %i) reads(%A) writes(%C) {
+      %a = loop.load %A[%vi] : memref<12xf32>
+      loop.store %a, %C[%vi] : memref<12xf32>
     }
   }
   func.return
