@@ -209,8 +209,7 @@ def _replace(group: Sequence[_Kernel], calls: Mapping[str, list[func.CallOp]], r
             factors[column] = lcm(factors.get(column, 1), factor)
     opened = _with_arguments(first.function, columns, factors)
     try:
-        opened.attributes[SCHEDULE] = ScheduleAttr(_unfused(_schedule_of(opened)))
-        apply_schedule(copy(opened), _schedule_of(opened))
+        opened.attributes[SCHEDULE] = ScheduleAttr(_legal_schedule(opened))
     except ScheduleError as error:
         remarks.refused(first.function, f"{len(group)} kernels differ in extents alone, but {error.message}")
         return
@@ -242,6 +241,21 @@ def _with_arguments(
     pairs = zip(columns, chosen, strict=True)
     replace_sizes(opened, (values.get(column, column[0]) for column, values in pairs))
     return opened
+
+
+def _legal_schedule(kernel: func.FuncOp) -> Sequence[SchedulePrimitive]:
+    """Returns the schedule of a kernel without fused parallel loops, or if that is not legal, with them.
+
+    Raises `ScheduleError` if neither is legal.
+    """
+    fused = _schedule_of(kernel)
+    unfused = _unfused(fused)
+    try:
+        apply_schedule(copy(kernel), unfused)
+    except ScheduleError:
+        apply_schedule(copy(kernel), fused)
+        return fused
+    return unfused
 
 
 def _unfused(steps: Sequence[SchedulePrimitive]) -> list[SchedulePrimitive]:
