@@ -52,6 +52,7 @@ __all__ = [
     "broadcast",
     "ceil_div",
     "certainly_differ",
+    "estimate",
     "evaluate",
     "greatest",
     "is_dim_name",
@@ -99,6 +100,14 @@ def evaluate(dim: Dim, values: Mapping[str, int]) -> int:
     if isinstance(result, int):
         return result
     raise DimensionError(f"{dim} has no value: {', '.join(sorted(result.names)) or '?'} is not known")
+
+
+def estimate(dim: Dim, sizes: Mapping[str, int], usual: int) -> int:
+    """The value of `dim` for `sizes`, at least 1. Names without a size, and dimensions without a value, are `usual`."""
+    try:
+        return max(1, evaluate(dim, {name: sizes.get(name, usual) for name in names_of(dim)}))
+    except DimensionError:
+        return usual
 
 
 def maximum(*dims: Dim) -> Dim:

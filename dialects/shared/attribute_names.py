@@ -88,6 +88,9 @@ TE_SCHEDULE: Final = "te.schedule"
 """The schedule that an external implementation names for its compute; `relay.op.register_strategy` sets it."""
 EXPANDED_FROM: Final = "topi.expanded_from"
 """The named op that a compute was expanded from; `topi-expand-named` sets it."""
+MATERIALIZED: Final = "topi.materialized"
+"""Marks a compute that stays a stage of its own: `topi-inline-injective` does not inline it; expansions of named ops
+set it."""
 
 REQUIRES: Final = "relay.requires"
 """The `#relay.requirements` of an op that the types of its operands do not decide; `relay-infer-type` sets it."""

@@ -11,7 +11,7 @@ from xdsl.dialects.builtin import LocationAttr, ModuleOp, StringAttr
 from xdsl.ir import Block, Operation, OpResult, SSAValue
 from xdsl.ir.affine import AffineDimExpr
 
-from xrelay.dialects.shared.attribute_names import EXPANDED_FROM
+from xrelay.dialects.shared.attribute_names import EXPANDED_FROM, MATERIALIZED
 from xrelay.dialects.shared.levels import level_of
 from xrelay.dialects.shared.locations import fuse_locations
 from xrelay.dialects.topi import CheckedIndexOp, ComputeOp, GuardOp, InBoundsOp, IndexOp, ReadOp, ScatterOp, YieldOp
@@ -19,10 +19,9 @@ from xrelay.dialects.topi.index_map import IndexMap, Place, extent_of, index_ran
 from xrelay.dialects.topi.index_space import BodyOp, compute_around
 from xrelay.dialects.topi.named.matmul import BatchMatmulOp, MatmulOp
 from xrelay.dialects.topi.shapes import shape_of
-from xrelay.errors import DimensionError
 from xrelay.index_algebra.affine_bounds import simplify
 from xrelay.index_algebra.dim_expressions import is_positive
-from xrelay.index_algebra.dims import Dim, DimExpr, Shape, evaluate, product
+from xrelay.index_algebra.dims import Dim, Shape, estimate, product
 from xrelay.index_algebra.value_map import Space, ValueMap
 from xrelay.passes.infra.xrelay_pass import REORDERS_SUMS, XRelayPass
 
@@ -129,6 +128,8 @@ def why_not_inlined(op: ComputeOp, max_recompute: int) -> str | None:
     """The reason why a compute is not inlined into its readers, or None."""
     if op.reduction:
         return "it has a reduction"
+    if MATERIALIZED in op.attributes:
+        return "its expansion keeps it in memory"
     uses = [use for result in op.results for use in result.uses]
     if not uses:
         return "nothing reads it"
@@ -176,15 +177,8 @@ def _times_more(evaluations: Dim, points: Dim) -> float:
     """The relative increase from `points` to `evaluations`; named dimensions have an assumed size."""
     if evaluations == points:
         return 0
-    several, once = (dim if isinstance(dim, int) else _usual(dim) for dim in (evaluations, points))
+    several, once = (dim if isinstance(dim, int) else estimate(dim, {}, USUAL_SIZE) for dim in (evaluations, points))
     return several / once - 1 if once else 0
-
-
-def _usual(dim: DimExpr) -> int:
-    try:
-        return max(1, evaluate(dim, dict.fromkeys(dim.names, USUAL_SIZE)))
-    except DimensionError:
-        return USUAL_SIZE
 
 
 def _reads_all(read: ReadOp, shape: Shape) -> bool:

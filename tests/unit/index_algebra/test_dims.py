@@ -32,6 +32,7 @@ from xrelay.index_algebra.dims import (
     broadcast,
     ceil_div,
     certainly_differ,
+    estimate,
     evaluate,
     maximum,
     merge_dims,
@@ -175,6 +176,10 @@ def test_a_shape_reads_as_text() -> None:
 def test_what_has_no_value_is_named(compute: Callable[[], object], message: str) -> None:
     with pytest.raises(DimensionError, match=message):
         compute()
+
+
+def test_estimates_use_known_sizes_and_the_usual_size() -> None:
+    assert [estimate(dim, {"n": 4}, 64) for dim in (3, n, n + m, n - 9, m // (n - 4))] == [3, 4, 68, 1, 64]
 
 
 @pytest.mark.parametrize(("n_value", "m_value", "expected"), [(0, 1, 0), (1, 0, 0), (1, 1, 1), (1, 7, 7), (7, 7, 7)])

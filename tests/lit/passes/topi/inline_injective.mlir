@@ -342,3 +342,22 @@ func.func @scores(%x: tensor<4x4xf32>) -> (tensor<4xf32>, tensor<4x4xf32>, tenso
   }
   func.return %p, %e, %q : tensor<4xf32>, tensor<4x4xf32>, tensor<4xf32>
 }
+
+// A compute that its expansion keeps in memory stays.
+// CHECK-LABEL: func.func @materialized
+// CHECK: topi.compute "scale"
+// CHECK: topi.compute "relu"
+func.func @materialized(%x: tensor<8xf32>) -> tensor<8xf32> {
+  %a = topi.compute "scale" [%i : 8] : tensor<8xf32> attributes {topi.materialized} {
+    %v = topi.read %x[%i] : tensor<8xf32>
+    %s = arith.addf %v, %v : f32
+    topi.yield %s : f32
+  }
+  %b = topi.compute "relu" [%i : 8] : tensor<8xf32> {
+    %v = topi.read %a[%i] : tensor<8xf32>
+    %zero = arith.constant 0.0 : f32
+    %m = arith.maximumf %v, %zero : f32
+    topi.yield %m : f32
+  }
+  func.return %b : tensor<8xf32>
+}
