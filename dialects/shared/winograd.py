@@ -16,6 +16,9 @@ PAIRS: Final[Mapping[int, tuple[float, ...]]] = {2: (1.0,), 4: (5 / 8, 3 / 2)}
 TAPS: Final = 3
 """The height and the width of a filter."""
 
+GROUP: Final = 12
+"""The number of tiles in a group, if the height or the width of an image is dynamic: those of a register tile."""
+
 
 def points(tile: int) -> list[float]:
     """Returns the finite points of tiles of a size in order: 0, a, -a, …; ∞ follows them."""

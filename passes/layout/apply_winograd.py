@@ -19,12 +19,13 @@ Rounding errors differ from those of the direct convolution; they are about as l
 that one result of a tile reads makes all results of the tile NaN.
 
 The pass refuses, with a remark: other strides, dilations, filters, groups and element types; weights that are not
-constant; images of dynamic height or width, for which it has no estimate; channels that are not in blocks of at least
-8; and convolutions that would not be at least 10 % faster.
+constant; channels that are not in blocks of at least 8; and convolutions that would not be at least 10 % faster. If the
+height or width of the image is dynamic, named dimensions have their typical size, or 512, and tiles must save more.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import ceil
 from typing import Final
@@ -35,6 +36,7 @@ from xdsl.dialects.builtin import ModuleOp, f32
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
 from xrelay.dialects.relay.core.attribute_values import ints
+from xrelay.dialects.relay.core.size_hints import size_hints
 from xrelay.dialects.relay.layout.layout import Layout
 from xrelay.dialects.relay.meaning.layouts import from_plain, to_plain
 from xrelay.dialects.relay.op_definition import Array
@@ -47,12 +49,17 @@ from xrelay.dialects.relay.ops.tensor.transform import LayoutTransformOp
 from xrelay.dialects.shared.types import element_type_of, is_complete, shape_of
 from xrelay.dialects.shared.winograd import PAIRS, TAPS
 from xrelay.errors import PassError
+from xrelay.index_algebra.dims import estimate
 from xrelay.passes.graph.remarks import Remark, Remarks, report
 from xrelay.passes.graph.rewriting import Emitter, constant_of, owner_of, rewrite_once
 from xrelay.passes.infra.xrelay_pass import Numerics, XRelayPass
+from xrelay.passes.types.type_solver import function_around
 
 RTOL: Final = 1e-4
 """The fraction of the largest result by which results may change; a convolution changes by about 2e-6."""
+
+USUAL_SIZE: Final = 512
+"""The assumed size of named dimensions without a typical size: the rows and columns of the images of detectors."""
 
 PEAK: Final = 0.85
 """The share of the multiply-add units that a tile of products in registers keeps busy."""
@@ -77,6 +84,19 @@ MAX_CHANNELS: Final = 256
 
 With more, the data of few tiles fills the L2 cache, so the weight, which is 4 times larger, is read too often.
 """
+
+DYNAMIC_GAIN: Final = 1.6
+"""The least ratio if height or width is dynamic: images may be small, and kernels take longer to compile."""
+
+DYNAMIC_CHANNELS: Final = 128
+"""The maximum number of channels in tiles of 4×4 if height or width is dynamic.
+
+With more, the weight is too large for images of few tiles. The size of tiles does not depend on that of the image, so
+that layers share kernels.
+"""
+
+COPIED: Final = 2.5
+"""The cycles to copy a vector of the data or of the result if height or width is dynamic."""
 
 MIN_BLOCK: Final = 8
 """The minimum number of channels in a block: the transforms have a channel in each lane."""
@@ -168,8 +188,6 @@ def _refusal(op: Conv2DOp) -> str | None:
     texts = [f"NC{op.AXES}{block}c" for block in blocks]
     if [str(data), str(result)] != texts or min(blocks) < MIN_BLOCK:
         return f"channels are not in blocks of at least {MIN_BLOCK}: {data}, {result}"
-    if not all(isinstance(extent, int) for extent in shape_of(op.result.type)[1:]):
-        return "its height and width are not known"
     return None
 
 
@@ -187,17 +205,26 @@ def _plain_weight(op: Conv2DOp) -> Array | None:
 
 def _best_tile(op: Conv2DOp) -> int | None:
     """Returns the size of tiles that takes the least time; None for the direct convolution."""
-    known = [extent for extent in shape_of(op.result.type)[1:] if isinstance(extent, int)]
-    filters, height, width, lanes = known
-    channels = op.layouts[0].primal_extents(shape_of(op.data.type))["C"]
-    assert isinstance(channels, int), "blocks of channels are known"
+    shape = shape_of(op.result.type)
+    is_dynamic = not all(isinstance(extent, int) for extent in shape[2:4])
+    sizes = {name: hint.usual for name, hint in size_hints(function_around(op)).items()}
+    extents = [*shape, op.layouts[0].primal_extents(shape_of(op.data.type))["C"]]
+    _, filters, height, width, lanes, channels = (estimate(extent, sizes, USUAL_SIZE) for extent in extents)
     direct = _products(TAPS**2, height * width, channels, filters, lanes)
-    costs: dict[int | None, float] = {None: direct / GAIN}
-    for tile in PAIRS if channels <= MAX_CHANNELS else [2]:
+    costs: dict[int | None, float] = {None: direct / (DYNAMIC_GAIN if is_dynamic else GAIN)}
+    for tile in _tiles(channels, is_dynamic=is_dynamic):
         points, tiles = (tile + TAPS - 1) ** 2, ceil(height / tile) * ceil(width / tile)
         transforms = points * tiles * (channels / lanes + filters) * TRANSFORMED
-        costs[tile] = _products(points, tiles, channels, filters, lanes) + transforms
+        copies = tiles * (points * channels / lanes + tile**2 * filters) * COPIED if is_dynamic else 0
+        costs[tile] = _products(points, tiles, channels, filters, lanes) + transforms + copies
     return min(costs, key=lambda tile: costs[tile])
+
+
+def _tiles(channels: int, *, is_dynamic: bool) -> Sequence[int]:
+    """Returns the sizes of tiles to choose from, for images of static or dynamic height and width."""
+    if not is_dynamic:
+        return list(PAIRS) if channels <= MAX_CHANNELS else [2]
+    return [4 if channels <= DYNAMIC_CHANNELS else 2]
 
 
 def _products(points: int, positions: int, channels: int, filters: int, lanes: int) -> float:

@@ -5,18 +5,29 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import DenseArrayBase, Float32Type, Float64Type, IntegerAttr, IntegerType, TensorType, i64
+from xdsl.dialects.builtin import (
+    DenseArrayBase,
+    Float32Type,
+    Float64Type,
+    IntegerAttr,
+    IntegerType,
+    TensorType,
+    UnitAttr,
+    i64,
+)
 from xdsl.ir import Attribute, SSAValue
+from xdsl.ir.affine import AffineExpr
 from xdsl.irdl import ParsePropInAttrDict, irdl_op_definition, operand_def, prop_def, result_def, traits_def
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
-from xrelay.dialects.shared.winograd import PAIRS, TAPS
+from xrelay.dialects.shared.attribute_names import MATERIALIZED
+from xrelay.dialects.shared.winograd import GROUP, PAIRS, TAPS
 from xrelay.dialects.topi.build import ALLOW_CONTRACT, Body, compute
 from xrelay.dialects.topi.compute import ComputeOp
 from xrelay.dialects.topi.named.base import Expansion, NamedOp, add_product, verify_ranks
 from xrelay.dialects.topi.shapes import ints, shape_list, shape_of, tensor_type
-from xrelay.index_algebra.dims import Dim, certainly_differ
+from xrelay.index_algebra.dims import Dim, ceil_div, certainly_differ
 
 
 @irdl_op_definition
@@ -91,15 +102,18 @@ class Conv2dNchwcWinogradOp(NamedOp):
         """Expands to the padding of the image, the transforms along columns and rows, the products, and their inverse.
 
         Each transform runs along one axis, so that its terms are computed once for all elements of a line. The last
-        one computes the elements of the result, so that an epilogue is inlined into it.
+        one computes the elements of the result, so that an epilogue is inlined into it. If height or width is dynamic,
+        tiles are in groups of constant size, each with its own part of the image, and the last step reads whole tiles.
         """
         expansion = Expansion()
-        image = expansion.add(self._image())
+        image = expansion.add(self._patches() if self._is_dynamic else self._image())
         columns = expansion.add(self._data_columns(image))
         data = expansion.add(self._data_rows(columns))
         products = expansion.add(self._products(data))
         partial = expansion.add(self._result_columns(products))
-        return expansion.finish(self._result(partial))
+        if not self._is_dynamic:
+            return expansion.finish(self._result(partial))
+        return expansion.finish(self._result_of_tiles(expansion.add(self._result_rows(partial))))
 
     @property
     def _size(self) -> int:
@@ -115,17 +129,28 @@ class Conv2dNchwcWinogradOp(NamedOp):
         return tensor_type(self.tensor).element_type
 
     @property
-    def _tiles(self) -> dict[str, Dim]:
+    def _is_dynamic(self) -> bool:
+        """Whether the height or the width of the result is dynamic."""
+        return not all(isinstance(extent, int) for extent in shape_of(self.tensor)[2:4])
+
+    @property
+    def _grid(self) -> tuple[Dim, Dim]:
         """The number of tiles along height and width."""
         _, _, height, width, _ = shape_of(self.tensor)
         tile = self.tile.value.data
-        return {"ty": -(-height // tile), "tx": -(-width // tile)}
+        return ceil_div(height, tile), ceil_div(width, tile)
+
+    @property
+    def _tiles(self) -> dict[str, Dim]:
+        """The axes of tiles: rows and columns, or groups and the tiles of a group if height or width is dynamic."""
+        rows, columns = self._grid
+        return {"ty": ceil_div(rows * columns, GROUP), "tx": GROUP} if self._is_dynamic else {"ty": rows, "tx": columns}
 
     def _image(self) -> ComputeOp:
         """The image with zeros around it, as large as the tiles need."""
         n, c, height, width, ci = shape_of(self.data)
         top, left, _, _ = self.padding.iter_values()
-        rows, columns = (count * self.tile.value.data + TAPS - 1 for count in self._tiles.values())
+        rows, columns = (count * self.tile.value.data + TAPS - 1 for count in self._grid)
 
         def body(b: Body) -> list[SSAValue]:
             image, block, y, x, lane = b.spatial
@@ -135,6 +160,22 @@ class Conv2dNchwcWinogradOp(NamedOp):
 
         return compute("pad", {"n": n, "c": c, "y": rows, "x": columns, "ci": ci}, [self._element], body)
 
+    def _patches(self) -> ComputeOp:
+        """The part of the image, with zeros around it, that each tile needs."""
+        n, c, height, width, ci = shape_of(self.data)
+        top, left, _, _ = self.padding.iter_values()
+        tile, size, (_, columns) = self.tile.value.data, self._size, self._grid
+
+        def body(b: Body) -> list[SSAValue]:
+            image, block, ty, tx, y, x, lane = b.spatial
+            row, column = _place(b, ty * GROUP + tx, columns)
+            at = (row * tile + y - top, column * tile + x - left)
+            inside = b.in_bounds(at, (height, width))
+            return [b.guard(inside, self._element, lambda: b.read(self.data, image, block, *at, lane), 0)]
+
+        spatial: dict[str, Dim] = {"n": n, "c": c, **self._tiles, "y": size, "x": size, "ci": ci}
+        return compute("pad", spatial, [self._element], body)
+
     def _data_columns(self, image: SSAValue) -> ComputeOp:
         """The transform of each column of a tile of the image."""
         tile, size = self.tile.value.data, self._size
@@ -142,7 +183,9 @@ class Conv2dNchwcWinogradOp(NamedOp):
 
         def body(b: Body) -> list[SSAValue]:
             i, block, ty, tx, p, q, lane = b.spatial
-            line = [b.read(image, i, block, ty * tile + k, tx * tile + q, lane) for k in range(size)]
+            first = (ty, tx) if self._is_dynamic else ()
+            top, left = (0, 0) if self._is_dynamic else (ty * tile, tx * tile)
+            line = [b.read(image, i, block, *first, top + k, left + q, lane) for k in range(size)]
             return [b.choose(p, _data_line(b, line, self._pairs))]
 
         spatial: dict[str, Dim] = {"n": n, "c": c, **self._tiles, "p": size, "q": size, "ci": ci}
@@ -189,6 +232,33 @@ class Conv2dNchwcWinogradOp(NamedOp):
         spatial: dict[str, Dim] = {"n": n, "co": co, **self._tiles, "y": tile, "q": size, "ci": ci}
         return compute("result_columns", spatial, [self._element], body)
 
+    def _result_rows(self, partial: SSAValue) -> ComputeOp:
+        """The inverse transform of each row of a tile."""
+        tile, size = self.tile.value.data, self._size
+        n, co, _, _, ci = shape_of(self.tensor)
+
+        def body(b: Body) -> list[SSAValue]:
+            i, filters, ty, tx, y, x, lane = b.spatial
+            line = [b.read(partial, i, filters, ty, tx, y, k, lane) for k in range(size)]
+            return [b.choose(x, _result_line(b, line, self._pairs))]
+
+        spatial: dict[str, Dim] = {"n": n, "co": co, **self._tiles, "y": tile, "x": tile, "ci": ci}
+        op = compute("result_rows", spatial, [self._element], body)
+        op.attributes[MATERIALIZED] = UnitAttr()
+        return op
+
+    def _result_of_tiles(self, tiles: SSAValue) -> ComputeOp:
+        """The elements of the result, out of the tiles."""
+        tile, (_, columns) = self.tile.value.data, self._grid
+        n, co, height, width, ci = shape_of(self.tensor)
+
+        def body(b: Body) -> list[SSAValue]:
+            i, filters, h, w, lane = b.spatial
+            number = b.scaled(h // tile, columns) + w // tile
+            return [b.read(tiles, i, filters, number // GROUP, number % GROUP, h % tile, w % tile, lane)]
+
+        return compute("conv2d", {"n": n, "co": co, "h": height, "w": width, "ci": ci}, [self._element], body)
+
     def _result(self, partial: SSAValue) -> ComputeOp:
         """The inverse transform of each row of a tile: the elements of the result."""
         tile, size = self.tile.value.data, self._size
@@ -200,6 +270,16 @@ class Conv2dNchwcWinogradOp(NamedOp):
             return [b.choose(w % tile, _result_line(b, line, self._pairs))]
 
         return compute("conv2d", {"n": n, "co": co, "h": height, "w": width, "ci": ci}, [self._element], body)
+
+
+def _place(b: Body, number: AffineExpr, columns: Dim) -> tuple[AffineExpr, AffineExpr]:
+    """Returns the row and the column of a tile.
+
+    LLVM moves the division out of the loops over the elements of the tile, because its divisor is never 0.
+    """
+    index, divisor = b.index(number), b.maximum(b.index(columns), 1)
+    row = b.add(arith.DivUIOp(index, divisor))
+    return b.as_index(row), b.as_index(b.minus(index, b.times(row, divisor)))
 
 
 def _data_line(b: Body, line: Sequence[SSAValue], pairs: Sequence[float]) -> list[SSAValue]:

@@ -8,8 +8,8 @@ from functools import partial
 from math import ceil, prod
 from typing import Final
 
-from xrelay.dialects.loop import BlockOp
-from xrelay.dialects.loop.schedule import CacheWrite, ComputeAt, Reorder
+from xrelay.dialects.loop import BlockOp, Tail
+from xrelay.dialects.loop.schedule import CacheWrite, ComputeAt, Parallelize, Reorder, Split
 from xrelay.dialects.topi.named.winograd import Conv2dNchwcWinogradOp
 from xrelay.lowering.topi_to_loop.schedules.candidates import Candidate, Proposal
 from xrelay.lowering.topi_to_loop.schedules.common_steps import parallelize_outer, schedule_remaining
@@ -43,6 +43,9 @@ TRANSFORMED: Final = 4.0
 PART: Final = 128
 """The maximum number of channels in a partial sum."""
 
+ROWS_OF_GROUPS: Final = 4, 2, 1
+"""The numbers of groups of tiles in a block if the height or width of the image is dynamic, the best first."""
+
 RANK: Final = 5
 """The rank of images: batch, blocks of channels, rows, columns, lane."""
 
@@ -56,14 +59,22 @@ class Stages:
     rows: str
     products: str
     partial: str | None
-    """The inverse transform of columns; None if it is part of `result`."""
+    """The inverse transform of columns; None if it is part of `tiles`."""
+    tiles: str
+    """The inverse transform of rows, which completes a tile."""
     result: str
+    """The stage with the epilogue: `tiles`, or for images of dynamic height or width a later stage."""
+
+    @property
+    def is_dynamic(self) -> bool:
+        """Whether the height or width of the image is dynamic."""
+        return self.tiles != self.result
 
     @property
     def names(self) -> list[str]:
         """The names of all blocks."""
-        names = (self.image, self.columns, self.rows, self.products, self.partial, self.result)
-        return [name for name in names if name is not None]
+        names = (self.image, self.columns, self.rows, self.products, self.partial, self.tiles, self.result)
+        return list(dict.fromkeys(name for name in names if name is not None))
 
     @staticmethod
     def of(blocks: Sequence[BlockOp], products: BlockOp) -> Stages | None:
@@ -75,13 +86,19 @@ class Stages:
             if len(writers) != 1:
                 return None
             before.append(stage := writers[0])
-        partial, result = None, readers_of(products, blocks)
-        if len(result) == 1 and (after := readers_of(result[0], blocks)):
-            partial, result = result[0].block_name, after
-        if len(result) != 1 or result[0].is_reduction or len(result[0].kinds) != RANK:
+        after = [products]
+        while len(readers := readers_of(after[-1], blocks)) == 1:
+            after += readers
+        if readers or len(after) == 1:
+            return None
+        *others, result = after[1:]
+        is_dynamic = not all(isinstance(extent, int) for extent in result.extents[2:4])
+        tiles = others.pop() if is_dynamic and others else result
+        if result.is_reduction or len(result.kinds) != RANK or len(others) > 1:
             return None
         image, columns, rows = (block.block_name for block in reversed(before))
-        return Stages(image, columns, rows, products.block_name, partial, result[0].block_name)
+        partial = others[0].block_name if others else None
+        return Stages(image, columns, rows, products.block_name, partial, tiles.block_name, result.block_name)
 
 
 @dataclass(frozen=True)
@@ -110,7 +127,7 @@ class BlockPlan:
 
 
 def propose_winograd(view: KernelView) -> list[Proposal]:
-    """Proposes schedules for kernels with one convolution by Winograd's algorithm on images of static height and width.
+    """Proposes schedules for kernels with one convolution by Winograd's algorithm.
 
     ```
     pad                                   parallel for n, blocks of tiles, parts of the filters:
@@ -123,15 +140,24 @@ def propose_winograd(view: KernelView) -> list[Proposal]:
 
     The data of a block for all channels, and its products for a few blocks of filters, fit into the L2 cache. If the
     weight does not fit as well, larger blocks read it less often.
+
+    If height or width is dynamic, blocks consist of groups of tiles, each tile reads its own part of the image, and a
+    nest after the blocks copies the tiles to the result:
+
+    ```
+    parallel for n, blocks of 4 groups, parts of the filters:
+      for c: for ty, tx: pad and transform the tile
+      for co_o:
+        for p, q: for ty: acc[12, 2, 16] = 0; for k: acc += …; stored
+        for ty, tx, co: transform the tile back, stored
+    parallel for n, co, h: for w: epilogue, stored
+    ```
     """
     product = ProductView.only(view.blocks(), Conv2dNchwcWinogradOp)
     stages = None if product is None else Stages.of(view.blocks(), product.block)
     if product is None or stages is None:
         return []
-    result = view.block(stages.result)
-    if not all(isinstance(extent, int) for extent in result.extents[2:]):
-        return []
-    plans = sorted(_plans(view, product), key=lambda plan: _cost(view, product, plan).cycles)
+    plans = sorted(_plans(view, product, stages), key=lambda plan: _cost(view, product, plan).cycles)
     return [_candidate(view, product, stages, plan) for plan in plans[:CANDIDATES]]
 
 
@@ -145,19 +171,45 @@ def _candidate(view: KernelView, product: ProductView, stages: Stages, plan: Blo
     )
 
 
-def _plans(view: KernelView, product: ProductView) -> Iterator[BlockPlan]:
-    """Yields a plan for each size of a block whose data fits into the cache; at least one, with the smallest block."""
-    height, width, filters = (product.extent(role) for role in (Role.ROWS, Role.COLUMNS, Role.CHANNELS))
-    limit, is_first = LARGEST_SHARE * view.target.l2, True
+def _plans(view: KernelView, product: ProductView, stages: Stages) -> list[BlockPlan]:
+    """Returns a plan for each size of a block whose data fits into the cache; at least one, with the smallest block.
+
+    If height or width is dynamic, there is one plan, so that kernels for other numbers of channels have equal schedules
+    and `loop-parametrize-kernels` replaces them by one.
+    """
+    limit = LARGEST_SHARE * view.target.l2
+    if stages.is_dynamic:
+        plans = [_dynamic_plan(view, product, rows) for rows in ROWS_OF_GROUPS]
+        return [*(plan for plan in plans if _block_bytes(product, plan) <= limit), plans[-1]][:1]
+    first, *others = (_plan(view, product, *size) for size in _block_sizes(product))
+    return [first, *(plan for plan in others if _block_bytes(product, plan) <= limit)]
+
+
+def _plan(view: KernelView, product: ProductView, rows: int, columns: int) -> BlockPlan:
+    """Returns the plan with blocks of this size for an image of static height and width."""
+    blocks = product.extent(Role.BATCH) * (product.extent(Role.ROWS) // rows)
+    blocks *= product.extent(Role.COLUMNS) // columns
+    register = _register_tile(view, product, rows, columns)
+    parts = _parts(view.target, blocks, product.extent(Role.CHANNELS) // register.blocks)
+    return BlockPlan(product.extent(Role.POINT_ROWS) - 2, rows, columns, register, parts)
+
+
+def _dynamic_plan(view: KernelView, product: ProductView, rows: int) -> BlockPlan:
+    """Returns the plan with blocks of some groups of tiles, for an image that may have few tiles.
+
+    With several threads, two of them share the filters of a block.
+    """
+    columns = product.extent(Role.COLUMNS)
+    register = _register_tile(view, product, 1, columns)
+    parts = min(2, view.target.threads, product.extent(Role.CHANNELS) // register.blocks)
+    return BlockPlan(product.extent(Role.POINT_ROWS) - 2, rows, columns, register, parts)
+
+
+def _block_sizes(product: ProductView) -> Iterator[tuple[int, int]]:
+    """Yields the rows and columns of blocks: a part of a row, or whole rows."""
+    height, width = product.extent(Role.ROWS), product.extent(Role.COLUMNS)
     for columns in _divisors(width):
-        for rows in _divisors(height) if columns == width else [1]:
-            register = _register_tile(view, product, rows, columns)
-            blocks = product.extent(Role.BATCH) * (height // rows) * (width // columns)
-            parts = _parts(view.target, blocks, filters // register.blocks)
-            plan = BlockPlan(product.extent(Role.POINT_ROWS) - 2, rows, columns, register, parts)
-            if is_first or _block_bytes(product, plan) <= limit:
-                yield plan
-            is_first = False
+        yield from ((rows, columns) for rows in (_divisors(height) if columns == width else [1]))
 
 
 def _divisors(number: int) -> list[int]:
@@ -199,7 +251,7 @@ def _cost(view: KernelView, product: ProductView, plan: BlockPlan) -> Cost:
     vectors = values * (product.extent(Role.CHANNELS) + plan.parts * product.terms / lanes)
     arithmetic = sums / UNITS / plan.register.efficiency + vectors * TRANSFORMED
     tiles = product.extent(Role.BATCH) * product.extent(Role.ROWS) * product.extent(Role.COLUMNS)
-    blocks = tiles // plan.tiles
+    blocks = ceil(tiles / plan.tiles)
     weight = product.factor_bytes[1]
     fits = weight + _block_bytes(product, plan) <= LARGEST_SHARE * target.l2
     memory = 0.0 if fits else weight * blocks / target.bytes_per_cycle(max(weight, target.l2 + 1))
@@ -226,6 +278,8 @@ def _apply(stages: Stages, plan: BlockPlan, draft: ScheduleDraft) -> None:
     _split_sums(draft, stages.products, reduction)
     _transform_data(draft, stages, outside[-1])
     parallelize_outer(draft, outside, work)
+    if stages.is_dynamic:
+        _copy_tiles(draft, stages, plan)
     draft.mark_done(stored, *stages.names)
     draft.record_reason(f"blocks of {plan.rows} x {plan.columns} tiles, {plan.register_text}")
     schedule_remaining(draft)
@@ -236,13 +290,16 @@ def _tile_result(draft: ScheduleDraft, stages: Stages, plan: BlockPlan) -> tuple
 
     Returns the loops around a block, and the loop over the filters of the register tile.
     """
-    batch, channels, height, width, lane = _axes(draft, stages.result)
-    rows, y = _split_off(draft, height, plan.size)
-    columns, x = _split_off(draft, width, plan.size)
-    around_rows, row = _split_off(draft, rows, plan.rows)
+    if stages.is_dynamic:
+        batch, channels, rows, columns, y, x, lane = _axes(draft, stages.tiles)
+    else:
+        batch, channels, height, width, lane = _axes(draft, stages.result)
+        rows, y = _split_off(draft, height, plan.size)
+        columns, x = _split_off(draft, width, plan.size)
+    around_rows, row = _split_off(draft, rows, plan.rows, tail=Tail.MASK if stages.is_dynamic else Tail.PEEL)
     around_columns, column = _split_off(draft, columns, plan.columns)
-    filters, channel = _split_off(draft, channels, plan.register.blocks)
-    parts, filters = _split_off(draft, filters, max(map(draft.extent, filters), default=1) // plan.parts)
+    filters, channel = _split_off(draft, channels, plan.register.blocks, always=stages.is_dynamic)
+    filters, parts = _split_off(draft, filters, plan.parts, always=stages.is_dynamic)
     outside, tiles, results = (
         [*batch, *around_rows, *around_columns, *parts],
         [*row, *column, *channel],
@@ -259,7 +316,7 @@ def _tile_result(draft: ScheduleDraft, stages: Stages, plan: BlockPlan) -> tuple
         _reorder(draft, [*point, *line, *own_lane])
         unroll_tile(draft, stages.partial, [*line, *own_lane], _last(own_lane))
     # If the transform of columns is part of the result, rows share its terms when they are unrolled.
-    unroll_tile(draft, stages.result, [*([] if stages.partial is not None else y), *x, *lane], _last(lane))
+    unroll_tile(draft, stages.tiles, [*([] if stages.partial is not None else y), *x, *lane], _last(lane))
     return outside, filters
 
 
@@ -289,11 +346,22 @@ def _transform_data(draft: ScheduleDraft, stages: Stages, at: str) -> None:
     _reorder(draft, [*batch, *channels, *row, *column, *p, *q, *lane])
     unroll_tile(draft, stages.rows, [*q, *lane], _last(lane))
     *_, p, q, lane = columns
-    draft.do(ComputeAt(stages.columns, [at, *batch, *channels, *row, *column][-1]))
+    tile = [at, *batch, *channels, *row, *column][-1]
+    draft.do(ComputeAt(stages.columns, tile))
     _reorder(draft, [*q, *p, *lane])
     unroll_tile(draft, stages.columns, [*p, *lane], _last(lane))
-    draft.do(ComputeAt(stages.image, [at, *batch, *channels][-1]))
+    draft.do(ComputeAt(stages.image, tile if stages.is_dynamic else [at, *batch, *channels][-1]))
     unroll_tile(draft, stages.image, image[-1], _last(image[-1]))
+
+
+def _copy_tiles(draft: ScheduleDraft, stages: Stages, plan: BlockPlan) -> None:
+    """Copies the tiles to the result, row by row, and computes the epilogue."""
+    batch, channels, height, columns, lane = _axes(draft, stages.result)
+    tiles, x = _split_off(draft, columns, plan.size, tail=Tail.MASK)
+    _reorder(draft, [*height, *batch, *channels, *tiles, *x, *lane])
+    unroll_tile(draft, stages.result, lane, _last(lane))
+    if draft.target.threads > 1 and height:
+        draft.do(Parallelize(height[0]))
 
 
 def _axes(draft: ScheduleDraft, name: str) -> list[Axis]:
@@ -303,13 +371,15 @@ def _axes(draft: ScheduleDraft, name: str) -> list[Axis]:
     return [[] if loop is None else [loop] for loop in loops]
 
 
-def _split_off(draft: ScheduleDraft, axis: Axis, factor: int) -> tuple[Axis, Axis]:
-    """Splits a loop if it is longer than `factor`; returns the outer and the inner loop."""
-    if not axis or not draft.is_longer(axis[0], factor):
+def _split_off(
+    draft: ScheduleDraft, axis: Axis, factor: int, *, tail: Tail = Tail.PEEL, always: bool = False
+) -> tuple[Axis, Axis]:
+    """Splits a loop if it is longer than `factor`, or `always`; returns the outer and the inner loop."""
+    if not axis or not (always or draft.is_longer(axis[0], factor)):
         return [], axis
     if factor == 1:
         return axis, []
-    outer, inner = draft.split(axis[0], factor)
+    outer, inner = draft.do(Split(axis[0], factor, tail, (f"{axis[0]}_o", f"{axis[0]}_i")))
     return [outer], [inner]
 
 

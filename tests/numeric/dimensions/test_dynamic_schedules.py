@@ -29,7 +29,7 @@ TARGET = Target.parse("cpu -mcpu=x86-64-v4 -num-threads=2")
 
 
 def forbid_static_passes(name: str) -> bool | None:
-    """Forbids the pass that refuses images of dynamic size: the sizes become dynamic after it."""
+    """Forbids the pass whose op expands otherwise for images of dynamic size: the sizes become dynamic after it."""
     return False if name == "relay-apply-winograd" else None
 
 

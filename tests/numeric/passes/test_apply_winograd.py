@@ -71,6 +71,57 @@ def test_blocks_of_tiles(tile: int, target: str) -> None:
     assert_close(model.run(inputs)[0], run_relay(module, inputs)[0])
 
 
+DYNAMIC_SIZES = ((1, 1), (1, 31), (2, 5), (3, 2), (5, 7), (7, 31), (31, 3))
+"""Heights and widths with a part of a group of tiles, or with several groups."""
+
+
+@pytest.mark.grid(3)
+@pytest.mark.parametrize("target", ["cpu -num-threads=1", "cpu -num-threads=2", "cpu -mcpu=haswell -l2=65536"])
+@pytest.mark.parametrize("shape", [("h", "w"), ("h", 7), (5, "w")], ids=str)
+@pytest.mark.parametrize("padding", PADDINGS, ids=str)
+@pytest.mark.parametrize("tile", [2, 4])
+def test_any_height_and_width(tile: int, padding: tuple[int, ...], shape: tuple[int | str, ...], target: str) -> None:
+    module, other = dynamic_network(shape, padding, tile)
+    model = compile(other, target=target, cache=False, specialize=False)
+    for height, width in DYNAMIC_SIZES:
+        size = (2, 16, *(own if isinstance(own, int) else new for own, new in zip(shape, (height, width), strict=True)))
+        if size[2] + padding[0] + padding[2] < 3 or size[3] + padding[1] + padding[3] < 3:
+            continue
+        data = np.random.default_rng(height).standard_normal(size).astype(np.float32)
+        (wanted,) = run_relay(module, [data])
+        assert_close(model.run([data])[0], wanted)
+        assert_close(run_relay(other, [data])[0], wanted)
+
+
+def dynamic_network(
+    shape: tuple[int | str, ...], padding: tuple[int, ...], tile: int
+) -> tuple[relay.Module, relay.Module]:
+    """A convolution of images of some dynamic sizes with relu; and the same by Winograd's algorithm."""
+    weight = np.random.default_rng(0).standard_normal((48, 16, 3, 3)).astype(np.float32)
+    x = relay.var("x", shape=("n", 16, *shape))
+    y = relay.nn.relu(relay.nn.conv2d(x, weight, padding=padding))
+    modules = [relay.transform.InferType()(relay.Module.from_expr(relay.Function([x], y))) for _ in range(2)]
+    alter_layouts(modules[1], vector_lanes=16)
+    assert [remark.applied for remark in apply_winograd(modules[1], tile_size=tile)] == [True]
+    return modules[0], modules[1]
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_layers_of_dynamic_size_share_a_kernel(threads: int) -> None:
+    x = relay.var("x", shape=(1, 64, relay.Any(), relay.Any()))
+    y: relay.Expr = x
+    for filters, channels in ((128, 64), (128, 128), (64, 128)):
+        weight = np.random.default_rng(filters).standard_normal((filters, channels, 3, 3)).astype(np.float32)
+        y = relay.nn.relu(relay.nn.conv2d(y, weight / np.float32(channels), padding=(1, 1)))
+    module = relay.Module.from_expr(relay.Function([x], y))
+    model = compile(
+        module, target=f"cpu -mcpu=x86-64-v4 -l2=2097152 -num-threads={threads}", cache=False, specialize=False
+    )
+    assert sum("winograd" in kernel.symbol for kernel in model.artifact.metadata.kernels) == 1
+    data = np.random.default_rng(1).standard_normal((1, 64, 9, 17)).astype(np.float32)
+    assert_close(model.run([data])[0], run_relay(module, [data])[0])
+
+
 def test_any_batch() -> None:
     x = relay.var("x", shape=(relay.Any(), 16, 9, 9))
     weight = np.random.default_rng(0).standard_normal((16, 16, 3, 3)).astype(np.float32)
