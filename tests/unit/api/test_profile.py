@@ -93,6 +93,16 @@ def test_dynamic_extents_are_those_of_the_call(size: int):
     assert all(call.extents == (size,) for call in profile.calls if not call.is_part)
 
 
+def test_a_version_for_the_sizes_is_profiled():
+    row = "tensor<?x64xf32, #relay.dims<n>>"
+    text = f"func.func @main(%x: {row}) -> {row} {{ %e = relay.exp(%x) : ({row}) -> {row} func.return %e : {row} }}"
+    model = xrelay.compile(xrelay.parse(text), threads=1, specialize=False)
+    model.specialize({"n": (4, 4, 4)})
+    for size, extents in ((4, ()), (5, (5,))):
+        calls = [call for call in model.profile([DATA[:size]], runs=1).calls if not call.is_part]
+        assert [call.extents for call in calls] == [extents]
+
+
 def test_a_trace_has_each_call_within_the_run(profile: Profile):
     events = json.loads(profile.trace_text())["traceEvents"]
     calls = [event for event in events if event["ph"] == "X" and event["cat"] == "kernel"]
