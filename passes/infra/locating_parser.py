@@ -6,7 +6,7 @@ import re
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from typing import NoReturn
+from typing import Final, NoReturn
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import (
@@ -31,6 +31,9 @@ from xrelay.dialects.shared.types import shape_of
 from xrelay.errors import closest, did_you_mean
 from xrelay.passes.infra.lexer import LinearLexer
 from xrelay.passes.infra.literal_parser import LiteralParser
+
+_UNREGISTERED: Final = re.compile(r"'([\w.]+)' is not registered")
+"""xDSL's message about an unknown attribute or type."""
 
 
 class LocatingParser(LiteralParser):
@@ -91,7 +94,12 @@ class LocatingParser(LiteralParser):
         return end
 
     def raise_error(self, msg: str, at_position: int | Span | None = None, end_position: int | None = None) -> NoReturn:
-        """Raises xDSL's `ParseError` at a position, by default or for the current token at `reached`."""
+        """Raises xDSL's `ParseError` at a position, by default or for the current token at `reached`.
+
+        An unknown attribute or type gets the closest known name.
+        """
+        if (unknown := _UNREGISTERED.fullmatch(msg)) is not None:
+            msg = f"{msg}{self._similar_attribute(unknown[1])}"
         if isinstance(at_position, Span) and at_position is not self._current_token.span:
             raise ParseError(at_position, msg)
         start = at_position if isinstance(at_position, int) else self.reached
@@ -211,13 +219,23 @@ class LocatingParser(LiteralParser):
         message = f"operation {name} is not registered" + (f"; {hint}" if hint else "")
         self.raise_error(message, self._op_start, self._op_start + 1)
 
+    def _similar_attribute(self, name: str) -> str:
+        """Returns the hint about an unknown attribute or type."""
+        dialect, _, rest = name.partition(".")
+        similar = name if dialect in self.ctx.registered_dialect_names else f"{self._closest_dialect(dialect)}.{rest}"
+        self.ctx.get_optional_attr(similar)  # loads the dialect
+        hint = did_you_mean(similar, (each.name for each in (*self.ctx.loaded_attrs, *self.ctx.loaded_types)), "")
+        return hint and f"; {hint}"
+
+    def _closest_dialect(self, name: str) -> str | None:
+        return closest(name, self.ctx.registered_dialect_names)
+
     def _similar_dialect(self, name: str) -> str:
         """Returns the hint about an op of an unknown dialect: the op of the closest dialect, if that has it."""
         dialect, _, rest = name.partition(".")
-        known = self.ctx.registered_dialect_names
-        if dialect in known:
+        if dialect in self.ctx.registered_dialect_names:
             return ""
-        close = closest(dialect, known)
+        close = self._closest_dialect(dialect)
         if close is not None and self.ctx.get_optional_op(f"{close}.{rest}") is not None:
             return f"did you mean '{close}.{rest}'?"
         return f"no dialect is called '{dialect}'" + ("" if close is None else f"; did you mean '{close}'?")

@@ -14,7 +14,7 @@ from xdsl.traits import SymbolTable
 from xrelay.errors import did_you_mean
 
 _COUNT: Final = re.compile(r"Expected .*\b(operand|result)s?, but got (\d+)")
-_SYMBOL: Final = re.compile(r"'@?([^']+)' could not be found in symbol table")
+_SYMBOL: Final = re.compile(r"'@?([^']+)' could not be found in symbol table|the module has no function @(\S+)")
 
 
 def reworded(op: Operation, message: str) -> str:
@@ -46,7 +46,7 @@ def _suffix(definition: object) -> str:
 def help_for(op: Operation, message: str) -> str | None:
     """Returns the closest known symbol for a message about an unknown one."""
     match = _SYMBOL.search(message)
-    return None if match is None else did_you_mean(match[1], _symbols_around(op), "") or None
+    return None if match is None else did_you_mean(match[1] or match[2], _symbols_around(op), "") or None
 
 
 def _symbols_around(op: Operation) -> Iterator[str]:
