@@ -169,13 +169,29 @@ def _load_vector(emitter: Emitter, target: AccessTarget, lanes: LaneContext) -> 
     if lanes.mask is None:
         return emitter.add(make(vector.LoadOp, (target.buffer, *indices), (type,))).results[0]
     nothing = zeros(emitter, type)
+    if _is_whole_on_stack(emitter, target, lanes):
+        loaded = emitter.add(make(vector.LoadOp, (target.buffer, *indices), (type,))).results[0]
+        return emitter.add(SelectOp(lanes.mask.value, loaded, nothing)).result
     return emitter.add(vector.MaskedLoadOp(target.buffer, indices, lanes.mask.value, nothing)).result
+
+
+def _is_whole_on_stack(emitter: Emitter, target: AccessTarget, lanes: LaneContext) -> bool:
+    """Whether the elements of all lanes, also of masked-off ones, are in a buffer on the stack.
+
+    LLVM keeps accumulators in registers if they are loaded and stored without masks.
+    """
+    ends = (AccessTarget(target.buffer, lanes.at(target.index, lane)) for lane in (0, lanes.count - 1))
+    return isinstance(target.buffer.owner, memref.AllocaOp) and all(_is_in_bounds(emitter, end) for end in ends)
 
 
 def _store_vector(emitter: Emitter, target: AccessTarget, value: SSAValue, lanes: LaneContext) -> None:
     value = splat(emitter, value, lanes.count)
     indices = emitter.affine_all(lanes.at(target.index, 0))
-    if lanes.mask is None:
+    if lanes.mask is not None and _is_whole_on_stack(emitter, target, lanes):
+        old = emitter.add(make(vector.LoadOp, (target.buffer, *indices), (value.type,))).results[0]
+        value = emitter.add(SelectOp(lanes.mask.value, value, old)).result
+        emitter.add(make(vector.StoreOp, (value, target.buffer, *indices)))
+    elif lanes.mask is None:
         emitter.add(make(vector.StoreOp, (value, target.buffer, *indices)))
     else:
         emitter.add(vector.MaskedStoreOp(target.buffer, indices, lanes.mask.value, value))

@@ -131,6 +131,43 @@ func.func @mask(%X: memref<40xf32>, %b: memref<1xf32>, %Y: memref<40xf32>) {
 
 // -----
 
+// A buffer on the stack has the elements of masked lanes, too: they keep their values, and accumulators are registers.
+// CHECK-LABEL: func.func @mask_of_local
+// CHECK: %[[MASK:.*]] = vector.create_mask %{{.*}} : vector<16xi1>
+// CHECK: %[[X:.*]] = vector.maskedload %X
+// CHECK: %[[T:.*]] = vector.load %t
+// CHECK: %[[ACC:.*]] = arith.select %[[MASK]], %[[T]], %{{.*}}
+// CHECK: %[[SUM:.*]] = arith.addf %[[ACC]], %[[X]]
+// CHECK: %[[OLD:.*]] = vector.load %t
+// CHECK: %[[NEW:.*]] = arith.select %[[MASK]], %[[SUM]], %[[OLD]]
+// CHECK: vector.store %[[NEW]], %t
+// CHECK-NOT: vector.maskedstore
+func.func @mask_of_local(%X: memref<4x40xf32>, %Y: memref<40xf32>, %n: index) {
+  %t = memref.alloc() : memref<16xf32, "local">
+  %zero = arith.constant 0.0 : f32
+  loop.for "j" %j to 16 {
+    loop.store %zero, %t[%j] : memref<16xf32, "local">
+  }
+  loop.for "k" %k to 4 {
+    loop.for "i" %i to 16 vectorized {
+      %in = arith.cmpi slt, %i, %n : index
+      scf.if %in {
+        %x = loop.load %X[%k, %i] : memref<4x40xf32>
+        %acc = loop.load %t[%i] : memref<16xf32, "local">
+        %s = arith.addf %acc, %x : f32
+        loop.store %s, %t[%i] : memref<16xf32, "local">
+      }
+    }
+  }
+  loop.for "j2" %j to 16 {
+    %v = loop.load %t[%j] : memref<16xf32, "local">
+    loop.store %v, %Y[%j] : memref<40xf32>
+  }
+  func.return
+}
+
+// -----
+
 // If the lanes may all be off, an element that all lanes read is read only if it is certainly in its buffer.
 // CHECK-LABEL: func.func @maybe_empty
 // CHECK: %[[MASK:.*]] = vector.create_mask %n : vector<16xi1>
