@@ -142,8 +142,7 @@ class PoolOp(WindowOp):
         data, sizes = self.data if padded is None else padded, shape_of(self.data)[self.spatial]
         rows = list(zip(self.window, sizes, shape[self.spatial], strict=True))
         inside_always = padded is not None or all(
-            not axis.before and not axis.after and certainly_at_most(of_any_size(axis).covered(count), size)
-            for axis, size, count in rows
+            not axis.before and not axis.after and _all_fit(axis, size, count) for axis, size, count in rows
         )
 
         def body(b: Body) -> list[SSAValue]:
@@ -176,6 +175,12 @@ class PoolOp(WindowOp):
         return compute(label, self.image_variables(shape), [element], body)
 
 
+def _all_fit(axis: WindowAxis[int], size: Dim, count: Dim) -> bool:
+    """Whether `count` windows are inside of the padded axis: there is no partial last window."""
+    windows = of_any_size(axis)
+    return count == windows.count(size) or certainly_at_most(windows.covered(count), axis.before + size + axis.after)
+
+
 @dataclass(frozen=True)
 class Taps:
     """The taps along one axis of the window at position `at` of `count`, over data of `size`, that a mean counts."""
@@ -193,7 +198,8 @@ class Taps:
         # Window positions in padded coordinates; those in [first, limit) are counted.
         first = 0 if self.padded else axis.before
         limit = axis.before + self.size + (axis.after if self.padded else 0)
-        if first == 0 and certainly_at_most(of_any_size(axis).covered(self.count), limit):
+        fits = _all_fit(axis, self.size, self.count) and (self.padded or not axis.after)
+        if first == 0 and (fits or certainly_at_most(of_any_size(axis).covered(self.count), limit)):
             return axis.size
         start = self.at * -axis.stride
         low = b.add(arith.MaxSIOp(b.index((start + first).ceil_div(axis.dilation)), b.constant(0, index)))

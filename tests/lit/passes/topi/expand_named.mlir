@@ -102,6 +102,31 @@ func.func @mean(%x: tensor<1x8x7x7xf32>) -> tensor<1x8x1x1xf32> {
   func.return %r : tensor<1x8x1x1xf32>
 }
 
+// A window that fits into an open image is inside of it: neither a condition nor a number of taps is computed.
+// CHECK-LABEL: func.func @mean_of_open_size
+// CHECK: "sum_pool2d"
+// CHECK-NOT: topi.guard
+// CHECK: "avg_pool2d"
+// CHECK: arith.constant 4.000000e+00 : f32
+// CHECK-NEXT: arith.divf
+func.func @mean_of_open_size(%x: tensor<1x8x?x8xf32, #relay.dims<h>>) -> tensor<1x8x?x4xf32, #relay.dims<h floordiv 2>> {
+  %r = topi.pool2d(%x) {kind = "avg", kernel = array<i64: 2, 2>, strides = array<i64: 2, 2>}
+    : (tensor<1x8x?x8xf32, #relay.dims<h>>) -> tensor<1x8x?x4xf32, #relay.dims<h floordiv 2>>
+  func.return %r : tensor<1x8x?x4xf32, #relay.dims<h floordiv 2>>
+}
+
+// A partial last window of an open image reads outside of it.
+// CHECK-LABEL: func.func @partial_of_open_size
+// CHECK: "sum_pool2d"
+// CHECK: topi.guard
+// CHECK: "avg_pool2d"
+// CHECK: arith.minsi
+func.func @partial_of_open_size(%x: tensor<1x8x?x8xf32, #relay.dims<h>>) -> tensor<1x8x?x4xf32, #relay.dims<(h + 1) floordiv 2>> {
+  %r = topi.pool2d(%x) {kind = "avg", kernel = array<i64: 2, 2>, strides = array<i64: 2, 2>}
+    : (tensor<1x8x?x8xf32, #relay.dims<h>>) -> tensor<1x8x?x4xf32, #relay.dims<(h + 1) floordiv 2>>
+  func.return %r : tensor<1x8x?x4xf32, #relay.dims<(h + 1) floordiv 2>>
+}
+
 // CHECK-LABEL: func.func @softmax
 // CHECK: %[[MAX:.*]] = topi.compute "softmax_max" [%i0 : 4, %i2 : 5] reduce [%k : 10]
 // CHECK: %[[EXP:.*]] = topi.compute "softmax_exp"
