@@ -198,7 +198,7 @@ compete:
   %inline.now = add i32 %others, 1
   %cores = load i32, ptr @cores
   %rest = sub i32 %cores, %inline.now
-  call void @set_crowd(i32 %rest)
+  call void @set_crowd(i32 %rest, i32 16)
   %result.inline = call i32 %body(ptr %ctx, ptr %env, i64 0, i64 %n)
   %back = atomicrmw sub ptr @inline, i32 1 monotonic
   br label %exit
@@ -219,11 +219,11 @@ fail:
   ret i32 %code
 }
 
-; Limits the next jobs to `limit` threads, at least one.
-define internal void @set_crowd(i32 %limit) {
+; Limits the next `jobs` to `limit` threads, at least one.
+define internal void @set_crowd(i32 %limit, i32 %jobs) {
   %least = call i32 @llvm.smax.i32(i32 %limit, i32 1)
   store atomic i32 %least, ptr @limit monotonic, align 4
-  store atomic i32 16, ptr @crowd monotonic, align 4
+  store atomic i32 %jobs, ptr @crowd monotonic, align 4
   ret void
 }
 
@@ -286,7 +286,8 @@ crowd:
   %team = load i64, ptr getelementptr inbounds (%job, ptr @job, i32 0, i32 5)
   %half = lshr i64 %team, 1
   %limit = trunc i64 %half to i32
-  call void @set_crowd(i32 %limit)
+  ; The system soon moves one of the two, if another core becomes idle.
+  call void @set_crowd(i32 %limit, i32 4)
   br label %exit
 exit:
   ret void
