@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from functools import cache
 from operator import index
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Final, SupportsIndex
 
 from xrelay import environment
@@ -13,7 +13,8 @@ from xrelay.errors import InputError
 
 MAX_THREADS: Final = 256  # the capacity of the native pool, including the calling thread
 _LONGEST_SHOWN: Final = 40
-_CPU_MAX: Final = Path("/sys/fs/cgroup/cpu.max")
+_CONTROL_GROUPS: Final = Path("/sys/fs/cgroup")
+_OWN_GROUPS: Final = Path("/proc/self/cgroup")
 
 
 def default_num_threads() -> int:
@@ -55,12 +56,44 @@ def _physical_cores() -> int:
 
 
 def _quota() -> int:
-    """Returns the CPU quota of this process's control group in cores; `MAX_THREADS` without a quota."""
+    """Returns the least CPU quota of the control groups of this process in cores; `MAX_THREADS` without a quota."""
+    quotas = [quota for folder in _group_folders() if (quota := _quota_of(folder)) is not None]
+    return max(1, round(min(quotas, default=MAX_THREADS)))
+
+
+def _group_folders() -> list[Path]:
+    """Returns the folders of the control groups of this process, and of the groups that contain them.
+
+    A line of the list is `0::/a/b` in version 2, `4:cpu,cpuacct:/a/b` in version 1. In a container the folders below
+    the root may not exist.
+    """
+    folders = [_CONTROL_GROUPS, _CONTROL_GROUPS / "cpu"]
     try:
-        quota, period = _CPU_MAX.read_text().split()
-        return max(1, round(int(quota) / int(period)))
-    except (OSError, ValueError, ZeroDivisionError):  # no such file, or "max": no quota
-        return MAX_THREADS
+        lines = _OWN_GROUPS.read_text().splitlines()
+    except OSError:
+        return folders
+    for line in lines:
+        _, controllers, path = line.split(":", 2)
+        if controllers and "cpu" not in controllers.split(","):
+            continue
+        folder = _CONTROL_GROUPS / ("cpu" if controllers else "")
+        for name in PurePosixPath(path).parts[1:]:
+            folder /= name
+            folders.append(folder)
+    return folders
+
+
+def _quota_of(folder: Path) -> float | None:
+    """Returns the quota of a control group in cores; `None` if it has none."""
+    try:
+        if (version_2 := folder / "cpu.max").exists():
+            quota, period = version_2.read_text().split()
+        else:
+            quota, period = ((folder / f"cpu.cfs_{name}_us").read_text() for name in ("quota", "period"))
+        cores = int(quota) / int(period)
+    except (OSError, ValueError, ZeroDivisionError):  # no such file, or "max"
+        return None
+    return cores if cores > 0 else None  # version 1: -1 is no quota
 
 
 @cache

@@ -337,15 +337,43 @@ def test_number_of_threads_is_checked(threads: int):
         check_num_threads(threads)
 
 
-def test_default_number_of_threads(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+def test_default_number_of_threads(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.delenv("XRELAY_NUM_THREADS", raising=False)
     assert 1 <= default_num_threads() <= (os.cpu_count() or 1)
-    for text, most in (("100000 100000", 1), ("20000 100000", 1), ("max 100000", 256), ("nonsense", 256)):
-        (tmp_path / "cpu.max").write_text(text)
-        monkeypatch.setattr(cores, "_CPU_MAX", tmp_path / "cpu.max")
-        assert 1 <= default_num_threads() <= most
     monkeypatch.setenv("XRELAY_NUM_THREADS", "3")
     assert default_num_threads() == 3
     monkeypatch.setenv("XRELAY_NUM_THREADS", "many")
     with pytest.raises(InputError, match="many"):
         default_num_threads()
+
+
+QUOTAS: dict[str, tuple[str, dict[str, str], int]] = {
+    # the groups of the process, the files of the control groups, the quota in cores
+    "none": ("0::/", {}, 256),
+    "version 2": ("0::/", {"cpu.max": "300000 100000"}, 3),
+    "less than a core": ("0::/", {"cpu.max": "20000 100000"}, 1),
+    "no quota": ("0::/", {"cpu.max": "max 100000"}, 256),
+    "nonsense": ("0::/", {"cpu.max": "nonsense"}, 256),
+    "outer group": ("0::/a/b", {"a/cpu.max": "200000 100000", "a/b/cpu.max": "max 100000"}, 2),
+    "inner group": ("0::/a/b", {"a/cpu.max": "max 100000", "a/b/cpu.max": "400000 100000"}, 4),
+    "version 1": (
+        "5:memory:/m\n4:cpu,cpuacct:/a\n0::/",
+        {"cpu/a/cpu.cfs_quota_us": "150000", "cpu/a/cpu.cfs_period_us": "50000"},
+        3,
+    ),
+    "version 1, none": ("4:cpu:/", {"cpu/cpu.cfs_quota_us": "-1", "cpu/cpu.cfs_period_us": "100000"}, 256),
+}
+
+
+@pytest.mark.parametrize("name", QUOTAS)
+def test_quotas_limit_the_cores(name: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    groups, files, expected = QUOTAS[name]
+    own = tmp_path / "own"
+    own.write_text(groups + "\n")
+    for path, text in files.items():
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text(text + "\n")
+    monkeypatch.setattr(cores, "_CONTROL_GROUPS", tmp_path)
+    monkeypatch.setattr(cores, "_OWN_GROUPS", own)
+    monkeypatch.setattr(cores, "_physical_cores", lambda: 1000)
+    assert cores.available_cores() == expected
