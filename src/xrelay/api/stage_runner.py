@@ -48,7 +48,7 @@ MAX_WORKERS: Final = 3
 """The default maximum: more workers take more memory than they save time."""
 INTEGER_PASSES: frozenset[str] = frozenset({"FakeQuantizationToInteger"})
 """The passes that `compile(…, integers=True)` requires."""
-APPROXIMATING_PASSES: frozenset[str] = frozenset({"relay-apply-winograd", "FastMath"})
+APPROXIMATING_PASSES: frozenset[str] = frozenset({"relay-apply-winograd", "qnn-fold-quantize-scale", "FastMath"})
 """The passes that `compile(…, exact=True)` forbids."""
 
 
