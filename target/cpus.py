@@ -20,6 +20,15 @@ MIN_PARALLEL_WORK: Final = 1 << 15
 Schedules compare it with static extents, kernels with dynamic ones.
 """
 
+UNITS: Final = 2
+"""The number of multiply-adds of vectors that start in a cycle; also the number of loads."""
+
+MIN_POSITIONS: Final = 9
+"""The least number of multiply-adds for each vector of weights at which the L2 cache is not the bottleneck."""
+
+WINOGRAD_TRANSFORM: Final = 6.0
+"""The cycles in which Winograd's algorithm transforms a vector of the data or of the products at a point."""
+
 L3_BYTES_PER_CYCLE: Final = 24.0
 """The bytes that a core reads from the L3 cache in a cycle; from the L1 cache it reads two vectors, from L2 one."""
 

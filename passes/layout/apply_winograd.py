@@ -54,6 +54,7 @@ from xrelay.passes.graph.remarks import Remark, Remarks, report
 from xrelay.passes.graph.rewriting import Emitter, constant_of, owner_of, rewrite_once
 from xrelay.passes.infra.xrelay_pass import Numerics, XRelayPass
 from xrelay.passes.types.type_solver import function_around
+from xrelay.target.cpus import MIN_POSITIONS, UNITS, WINOGRAD_TRANSFORM
 
 RTOL: Final = 1e-4
 """The fraction of the largest result by which results may change; a convolution changes by about 2e-6."""
@@ -64,17 +65,8 @@ USUAL_SIZE: Final = 512
 PEAK: Final = 0.85
 """The share of the multiply-add units that a tile of products in registers keeps busy."""
 
-MIN_POSITIONS: Final = 9
-"""The number of positions for each weight at which this share is reached."""
-
-UNITS: Final = 2
-"""The number of multiply-adds of vectors that start in a cycle."""
-
 WEIGHT_BYTES: Final = 5.0
 """The bytes of weights that a core reads in a cycle, from the L3 cache or memory."""
-
-TRANSFORMED: Final = 6.0
-"""The cycles to transform a vector of the data or of the products at a point."""
 
 GAIN: Final = 1.1
 """The least ratio of the time of the direct convolution to that of Winograd's algorithm."""
@@ -214,7 +206,7 @@ def _best_tile(op: Conv2DOp) -> int | None:
     costs: dict[int | None, float] = {None: direct / (DYNAMIC_GAIN if is_dynamic else GAIN)}
     for tile in _tiles(channels, is_dynamic=is_dynamic):
         points, tiles = (tile + TAPS - 1) ** 2, ceil(height / tile) * ceil(width / tile)
-        transforms = points * tiles * (channels / lanes + filters) * TRANSFORMED
+        transforms = points * tiles * (channels / lanes + filters) * WINOGRAD_TRANSFORM
         copies = tiles * (points * channels / lanes + tile**2 * filters) * COPIED if is_dynamic else 0
         costs[tile] = _products(points, tiles, channels, filters, lanes) + transforms + copies
     return min(costs, key=lambda tile: costs[tile])

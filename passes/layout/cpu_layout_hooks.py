@@ -19,6 +19,7 @@ from xrelay.dialects.relay.ops.nn.matmul import MatmulOp
 from xrelay.dialects.relay.ops.qnn.blocks import BlockDenseOp
 from xrelay.dialects.shared.types import element_type_of, shape_of
 from xrelay.index_algebra.dims import Dim
+from xrelay.index_algebra.divisors import largest_divisor
 from xrelay.passes.graph.op_kinds import is_constant
 from xrelay.passes.layout.layout_hooks import alters_layout
 from xrelay.target.instructions import DOT_TERMS
@@ -209,11 +210,6 @@ def vector_block(extent: int, lanes: int) -> int | None:
     """Returns the first of `lanes`, half and a quarter of it that divides `extent`, or `None`."""
     candidates = (lanes, lanes // 2, lanes // 4)
     return next((block for block in candidates if block > 1 and extent % block == 0), None)
-
-
-def largest_divisor(extent: int, limit: int) -> int:
-    """Returns the largest divisor of `extent`, a positive number, that is at most `limit`."""
-    return next(block for block in range(min(extent, limit), 0, -1) if extent % block == 0)
 
 
 def _multiplies_bytes(op: RelayOp) -> bool:

@@ -11,6 +11,7 @@ from xrelay.dialects.loop import BlockOp, IterKind
 from xrelay.dialects.loop.schedule import CacheRead, ComputeAt, Reorder
 from xrelay.dialects.topi.named.matmul import BatchMatmulOp
 from xrelay.dialects.topi.named.softmax import SoftmaxOp
+from xrelay.index_algebra.divisors import largest_divisor
 from xrelay.lowering.topi_to_loop.schedules.candidates import Candidate, Proposal
 from xrelay.lowering.topi_to_loop.schedules.common_steps import (
     parallelize_outer,
@@ -18,7 +19,7 @@ from xrelay.lowering.topi_to_loop.schedules.common_steps import (
     schedule_terms,
     vectorize_row,
 )
-from xrelay.lowering.topi_to_loop.schedules.cost_model import UNITS, Cost, busy_threads, copying, rest_cost
+from xrelay.lowering.topi_to_loop.schedules.cost_model import Cost, busy_threads, copying, rest_cost
 from xrelay.lowering.topi_to_loop.schedules.kernel_view import (
     KernelView,
     ProductView,
@@ -40,7 +41,8 @@ from xrelay.lowering.topi_to_loop.schedules.matrix_tile import (
 from xrelay.lowering.topi_to_loop.schedules.reduction import consumer_at_points
 from xrelay.lowering.topi_to_loop.schedules.register_tile import schedule_sums, unroll_tile
 from xrelay.lowering.topi_to_loop.schedules.schedule_draft import ScheduleDraft
-from xrelay.lowering.topi_to_loop.schedules.tile_model import RegisterTile, largest_divisor, rank_tiles
+from xrelay.lowering.topi_to_loop.schedules.tile_model import RegisterTile, rank_tiles
+from xrelay.target.cpus import UNITS
 
 SCORES: Final = 256 * 1024
 """The maximum size in bytes of the scores of a block: a part of the L2 cache, and of the stack of a thread."""

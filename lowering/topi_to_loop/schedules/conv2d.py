@@ -11,7 +11,6 @@ from xrelay.lowering.topi_to_loop.schedules.common_steps import schedule_remaini
 from xrelay.lowering.topi_to_loop.schedules.cost_model import (
     MAX_UNROLLED_VECTORS,
     MIN_LANES,
-    UNITS,
     Cost,
     fold_cost,
     products_cost,
@@ -30,6 +29,7 @@ from xrelay.lowering.topi_to_loop.schedules.register_tile import TiledAxis, tile
 from xrelay.lowering.topi_to_loop.schedules.schedule_draft import ITERATIONS_PER_THREAD, ScheduleDraft
 from xrelay.lowering.topi_to_loop.schedules.shared_axis import SharedAxis
 from xrelay.lowering.topi_to_loop.schedules.tile_model import FilterTile, RegisterTile, rank_filters, rank_tiles
+from xrelay.target.cpus import UNITS
 
 
 def propose_conv2d_nchwc(view: KernelView) -> list[Proposal]:

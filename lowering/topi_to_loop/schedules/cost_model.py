@@ -29,10 +29,7 @@ from xrelay.lowering.topi_to_loop.schedules.kernel_view import (
 )
 from xrelay.lowering.topi_to_loop.schedules.tile_model import depthwise_efficiency, efficiency
 from xrelay.target import Target
-from xrelay.target.cpus import MIN_PARALLEL_WORK
-
-UNITS = 2
-"""The number of multiply-adds that start in a cycle; also the number of loads."""
+from xrelay.target.cpus import MIN_PARALLEL_WORK, UNITS
 
 LATENCY = 4
 """Cycles until the result of an addition or a multiply-add can be used."""

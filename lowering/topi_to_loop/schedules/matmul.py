@@ -15,11 +15,11 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX
 
 from xrelay.dialects.loop import IterKind, LoadOp, ValueMap
 from xrelay.dialects.topi.named.matmul import BatchMatmulOp, MatmulOp
+from xrelay.index_algebra.divisors import largest_divisor
 from xrelay.lowering.topi_to_loop.schedules.candidates import Candidate, Proposal, Refusal
 from xrelay.lowering.topi_to_loop.schedules.common_steps import schedule_remaining
 from xrelay.lowering.topi_to_loop.schedules.cost_model import (
     MIN_LANES,
-    UNITS,
     Cost,
     copying,
     fold_cost,
@@ -38,8 +38,9 @@ from xrelay.lowering.topi_to_loop.schedules.kernel_view import (
 from xrelay.lowering.topi_to_loop.schedules.matrix_tile import FactorCopy, MatrixPlan, apply_plan
 from xrelay.lowering.topi_to_loop.schedules.reduction import fold_at_consumer
 from xrelay.lowering.topi_to_loop.schedules.schedule_draft import ScheduleDraft
-from xrelay.lowering.topi_to_loop.schedules.tile_model import RegisterTile, largest_divisor, rank_tiles
+from xrelay.lowering.topi_to_loop.schedules.tile_model import RegisterTile, rank_tiles
 from xrelay.lowering.topi_to_loop.schedules.tile_products import tile_cycles, tile_sizes
+from xrelay.target.cpus import UNITS
 
 
 def propose_dense(view: KernelView) -> list[Proposal]:

@@ -16,6 +16,8 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import takewhile
 
+from xrelay.target.cpus import MIN_POSITIONS
+
 MIN_GAIN = 1e-3
 """The relative gain that a candidate or a larger tile must have over those before it."""
 
@@ -24,9 +26,6 @@ MIN_ACCUMULATORS = 10
 
 ENOUGH_ACCUMULATORS = 8
 """The number of chains that reaches nearly the peak, so that more do not pay for the rest of a row."""
-
-MIN_POSITIONS = 9
-"""The least number of multiply-adds for each vector of weights at which the L2 cache is not the bottleneck."""
 
 WEIGHT_LOAD, SCALAR_LOAD = 0.3, 0.1
 """The additional time of a multiply-add that loads an operand which no other multiply-add uses."""
@@ -204,8 +203,3 @@ def rank_filters(filters: int, registers: int, terms: int, vectors: int = 1) -> 
 
     counts = takewhile(lambda count: count == 1 or fits(count, 1, registers), range(1, filters + 1))
     return tuple(sorted(map(tile, counts), key=lambda tile: -tile.efficiency)[:TILES])
-
-
-def largest_divisor(number: int, limit: int) -> int:
-    """Returns the largest divisor of `number` that is at most `limit`."""
-    return next((d for d in range(min(number, limit), 0, -1) if number % d == 0), 1)

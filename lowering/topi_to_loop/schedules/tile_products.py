@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from math import ceil
 
-from xrelay.lowering.topi_to_loop.schedules.cost_model import UNITS
-from xrelay.lowering.topi_to_loop.schedules.tile_model import RegisterTile, largest_divisor
+from xrelay.index_algebra.divisors import largest_divisor
+from xrelay.lowering.topi_to_loop.schedules.tile_model import RegisterTile
 from xrelay.passes.loop.primitives.tile_products import MIN_STEPS
+from xrelay.target.cpus import UNITS
 from xrelay.target.instructions import DOT_TERMS, TileProduct
 
 PRODUCT_CYCLES = 16.0

@@ -11,9 +11,10 @@ from typing import Final
 from xrelay.dialects.loop import BlockOp, Tail
 from xrelay.dialects.loop.schedule import CacheWrite, ComputeAt, Parallelize, Reorder, Split
 from xrelay.dialects.topi.named.winograd import Conv2dNchwcWinogradOp
+from xrelay.index_algebra.divisors import divisors, largest_divisor
 from xrelay.lowering.topi_to_loop.schedules.candidates import Candidate, Proposal
 from xrelay.lowering.topi_to_loop.schedules.common_steps import parallelize_outer, schedule_remaining
-from xrelay.lowering.topi_to_loop.schedules.cost_model import UNITS, Cost, busy_threads
+from xrelay.lowering.topi_to_loop.schedules.cost_model import Cost, busy_threads
 from xrelay.lowering.topi_to_loop.schedules.kernel_view import (
     KernelView,
     ProductView,
@@ -29,16 +30,13 @@ from xrelay.lowering.topi_to_loop.schedules.register_tile import around_tile, sc
 from xrelay.lowering.topi_to_loop.schedules.schedule_draft import ScheduleDraft
 from xrelay.lowering.topi_to_loop.schedules.tile_model import RegisterTile, rank_tiles
 from xrelay.target import Target
+from xrelay.target.cpus import UNITS, WINOGRAD_TRANSFORM
 
 CANDIDATES: Final = 3
 """The maximum number of candidates for a kernel."""
 
 LARGEST_SHARE: Final = 0.85
 """The part of the L2 cache that the transformed data and the products of a block may fill."""
-
-TRANSFORMED: Final = 4.0
-"""Cycles to transform a vector of the data or of the products of a tile at one point, both ways together."""
-
 
 PART: Final = 128
 """The maximum number of channels in a partial sum."""
@@ -208,24 +206,20 @@ def _dynamic_plan(view: KernelView, product: ProductView, rows: int) -> BlockPla
 def _block_sizes(product: ProductView) -> Iterator[tuple[int, int]]:
     """Yields the rows and columns of blocks: a part of a row, or whole rows."""
     height, width = product.extent(Role.ROWS), product.extent(Role.COLUMNS)
-    for columns in _divisors(width):
-        yield from ((rows, columns) for rows in (_divisors(height) if columns == width else [1]))
-
-
-def _divisors(number: int) -> list[int]:
-    return [divisor for divisor in range(1, number + 1) if number % divisor == 0]
+    for columns in divisors(width):
+        yield from ((rows, columns) for rows in (divisors(height) if columns == width else [1]))
 
 
 def _parts(target: Target, blocks: int, filters: int) -> int:
     """Returns the number of parts of the filters that keep all threads busy if there are few blocks of tiles."""
     wanted = ceil(target.threads / blocks)
-    return max(part for part in _divisors(filters) if part <= max(1, wanted))
+    return largest_divisor(filters, wanted)
 
 
 def _register_tile(view: KernelView, product: ProductView, rows: int, columns: int) -> RegisterTile:
     """Returns the best register tile; its number of blocks divides that of the filters."""
     found: list[RegisterTile] = []
-    for blocks in _divisors(product.extent(Role.CHANNELS)):
+    for blocks in divisors(product.extent(Role.CHANNELS)):
         tiles = rank_tiles(columns, blocks, view.target.vector_registers, height=rows)
         found += [tile for tile in tiles if tile.blocks == blocks]
     return max(found, key=lambda tile: tile.efficiency)
@@ -249,7 +243,7 @@ def _cost(view: KernelView, product: ProductView, plan: BlockPlan) -> Cost:
     sums = points(product.block) / lanes
     values = sums / product.terms / product.extent(Role.CHANNELS)
     vectors = values * (product.extent(Role.CHANNELS) + plan.parts * product.terms / lanes)
-    arithmetic = sums / UNITS / plan.register.efficiency + vectors * TRANSFORMED
+    arithmetic = sums / UNITS / plan.register.efficiency + vectors * WINOGRAD_TRANSFORM
     tiles = product.extent(Role.BATCH) * product.extent(Role.ROWS) * product.extent(Role.COLUMNS)
     blocks = ceil(tiles / plan.tiles)
     weight = product.factor_bytes[1]

@@ -29,7 +29,7 @@ from xrelay.passes.catalogue.default_pipeline import DEFAULT_PIPELINE, chosen_pa
 from xrelay.passes.fusion.fuse_ops import MAX_LENGTH, RelayFuseOpsPass, fuse_module, kernel_name
 from xrelay.passes.fusion.partition import FusionOptions
 from xrelay.passes.layout.alter_op_layout import alter_layouts
-from xrelay.passes.layout.cpu_layout_hooks import largest_divisor, vector_block
+from xrelay.passes.layout.cpu_layout_hooks import vector_block
 from xrelay.passes.relay.eliminate_common_subexpr import eliminate_common_subexpressions
 from xrelay.passes.relay.fold_constant import fold_constants
 from xrelay.passes.relay.fold_scale_axis import fold_scale_axis
@@ -109,11 +109,6 @@ def test_lanes_must_be_positive():
 @pytest.mark.parametrize(("extent", "block"), [(64, 16), (40, 8), (20, 4), (6, None), (1000, 8), (16, 16)])
 def test_vector_blocks(extent: int, block: int | None):
     assert vector_block(extent, 16) == block
-
-
-@pytest.mark.parametrize(("extent", "block"), [(3, 3), (64, 16), (24, 12), (37, 1), (16, 16)])
-def test_largest_divisors(extent: int, block: int):
-    assert largest_divisor(extent, 16) == block
 
 
 def test_folding_says_what_it_refuses():

@@ -8,7 +8,6 @@ import pytest
 from xrelay.lowering.topi_to_loop.schedules.tile_model import (
     RegisterTile,
     fits,
-    largest_divisor,
     rank_filters,
     rank_tiles,
 )
@@ -93,11 +92,6 @@ def test_few_filters_share_several_vectors_of_a_row() -> None:
     assert rank_filters(2, 32, terms=1000)[0].vectors == 1
 
 
-def test_divisors() -> None:
-    assert largest_divisor(1000, 16) == 10
-    assert largest_divisor(7, 4) == 1
-
-
 @pytest.mark.parametrize("extent", [2**31, 2**33 + 17, 2**62])
 def test_nothing_is_listed_for_each_element_of_an_extent(extent: int) -> None:
     """A list of this length would not fit into memory."""
@@ -105,4 +99,3 @@ def test_nothing_is_listed_for_each_element_of_an_extent(extent: int) -> None:
     assert choose_tile(7, 32, 32, height=extent).blocks >= 1
     assert choose_tile(14, extent, 32).blocks == 2
     assert choose_filters(extent, 32) >= 1
-    assert largest_divisor(extent, 16) == next(d for d in range(16, 0, -1) if extent % d == 0)
