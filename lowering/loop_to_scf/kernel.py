@@ -80,7 +80,7 @@ class KernelWriter:
         self._in_parallel, self._changes = False, None
         self._tiles: TileWriter | None = None
         if tile_product is not None:
-            self._tiles = TileWriter(tile_product, self._values, self._emitter, self._target)
+            self._tiles = TileWriter(tile_product, self._values, self._emitter)
 
     def write(self, function: func.FuncOp) -> None:
         """Replaces the body of `function`."""
@@ -260,7 +260,7 @@ class KernelWriter:
             self._values.set(loop.index, ValueMap.constant(0))
             self._release(loop)
             self._block(body)
-        elif self._tiles is not None and self._values.lanes is None and self._tiles.write(loop):
+        elif self._tiles is not None and self._values.lanes is None and self._tiles.write(loop, self._target):
             return
         elif becomes_lanes(loop) and self._values.lanes is None:
             self._vectorized(loop)

@@ -26,6 +26,9 @@ from xrelay.target.instructions import DOT_TERMS, TileProduct
 Places = Mapping[ForOp, SSAValue]
 """Maps the loops of a nest to placeholders of their indices."""
 
+TargetOf = Callable[[LoadOp | StoreOp], AccessTarget]
+"""Returns the place of the memory that an op accesses."""
+
 
 class TileWriter:
     """Writes the tensorized loops of one function for an instruction on tiles.
@@ -44,14 +47,8 @@ class TileWriter:
     loop, such as one over fewer rows than a tile has, is left to `convert-loop-to-scf`.
     """
 
-    def __init__(
-        self,
-        product: TileProduct,
-        values: Values,
-        emitter: Emitter,
-        target_of: Callable[[LoadOp | StoreOp], AccessTarget],
-    ):
-        self._product, self._values, self._emitter, self._target_of = product, values, emitter, target_of
+    def __init__(self, product: TileProduct, values: Values, emitter: Emitter):
+        self._product, self._values, self._emitter = product, values, emitter
         self._from_zero = set[ForOp]()
 
     def holds_sums(self, buffer: memref.AllocOp) -> bool:
@@ -61,14 +58,14 @@ class TileWriter:
         nests = [tile_nest(loop, self._product, element_stride) for loop in around]
         return any(isinstance(nest, TileNest) and nest.step.sum.memref is buffer.memref for nest in nests)
 
-    def write(self, loop: ForOp) -> bool:
+    def write(self, loop: ForOp, target_of: TargetOf) -> bool:
         """Writes a tensorized loop, or skips the zeros before it; returns whether `loop` needs no other code."""
         if loop.kind is LoopKind.TENSORIZED:
-            return self._write_product(loop)
+            return self._write_product(loop, target_of)
         following = loop.next_op
         if not isinstance(following, ForOp) or following.kind is not LoopKind.TENSORIZED:
             return False
-        nest = self._nest(following, self._places(following))
+        nest = self._nest(following, self._places(following), target_of)
         if nest is None or not _stores_zeros(loop, nest):
             return False
         self._from_zero.add(following)
@@ -83,21 +80,21 @@ class TileWriter:
             self._emitter.ranges[places[each]] = (0, (each.extent or 1) - 1)
         return places
 
-    def _nest(self, loop: ForOp, places: Places) -> TileNest | None:
+    def _nest(self, loop: ForOp, places: Places, target_of: TargetOf) -> TileNest | None:
         """Returns the product that a loop computes with the buffers of this level, if tiles can compute it."""
 
         def stride(load: LoadOp, each: ForOp) -> int | None:
-            return memory_stride(self._target_of(load), places[each])
+            return memory_stride(target_of(load), places[each])
 
         nest = tile_nest(loop, self._product, stride)
-        return nest if isinstance(nest, TileNest) and self._target_of(nest.step.sum).type.element_type == i32 else None
+        return nest if isinstance(nest, TileNest) and target_of(nest.step.sum).type.element_type == i32 else None
 
-    def _write_product(self, loop: ForOp) -> bool:
+    def _write_product(self, loop: ForOp, target_of: TargetOf) -> bool:
         places = self._places(loop)
-        nest = self._nest(loop, places)
+        nest = self._nest(loop, places, target_of)
         if nest is None:
             return False
-        tiles, emit = _Tiles(nest, places, self._product, self._emitter, self._target_of), self._emitter
+        tiles, emit = _Tiles(nest, places, self._product, self._emitter, target_of), self._emitter
         sums = tiles.zeros() if loop in self._from_zero else tiles.load_sums()
         body = Block(arg_types=[IndexType(), *(each.type for each in sums)])
         step, *before = body.args
@@ -121,7 +118,7 @@ class _Tiles:
         places: Places,
         product: TileProduct,
         emitter: Emitter,
-        target_of: Callable[[LoadOp | StoreOp], AccessTarget],
+        target_of: TargetOf,
     ):
         self._nest, self._places, self._emitter = nest, places, emitter
         self._sums = TileType.of(product.rows, product.columns, i32)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from xdsl.context import Context
 from xdsl.dialects import arith, cf
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Operation
+from xdsl.ir import Block, Operation
 
 from xrelay.dialects.shared.attribute_names import LOOP_ANNOTATION
 from xrelay.dialects.shared.levels import level_of
@@ -52,13 +52,13 @@ def convert_to_branches(top: Operation) -> None:
     """Converts the control flow in `top`."""
     around: list[Operation] = [top]
 
-    def move(op: Operation) -> None:
+    def move(op: Operation, block: Block) -> None:
         if level_of(op) == "scf":
             raise LoweringError(
                 f"failed to convert {op.name}: no pattern converts the op", location=describe_location(op)
             )
         op.detach()
-        writer.block.add_op(op)
+        block.add_op(op)
         if op.regions:
             around.append(op)
 

@@ -16,7 +16,7 @@ from functools import cache
 from xdsl.context import Context
 from xdsl.dialects import cf, func, llvm
 from xdsl.dialects.builtin import MemRefType, ModuleOp, UnrealizedConversionCastOp
-from xdsl.ir import Operation, Region
+from xdsl.ir import Block, Operation, Region
 
 from xrelay.dialects.shared.levels import level_of_class
 from xrelay.dialects.shared.op_lists import ops_in
@@ -100,11 +100,11 @@ def _rebuild(function: func.FuncOp) -> None:
     rewriter, source = RebuildingRewriter(llvm_types()), function.body.block
     moved: list[Operation] = []
 
-    def visit(op: Operation) -> None:
+    def visit(op: Operation, block: Block) -> None:
         if type(op) is UnrealizedConversionCastOp and not _is_between_memrefs(op):
             rewriter.look_through(op)
         elif _is_legal(type(op)):
-            rewriter.keep(op, writer.block)
+            rewriter.keep(op, block)
             moved.append(op)
         else:
             rewriter.begin(op)

@@ -39,8 +39,10 @@ class ControlFlowOps:
 class BlockWriter:
     """Writes the ops of a block one after another, and adds blocks after it for control flow."""
 
-    def __init__(self, rewriter: ConversionRewriter, builder: ControlFlowOps, visit: Callable[[Operation], None]):
-        """`visit` writes an op without a rule with `rewriter`, whose insertion point is the end of `block`."""
+    def __init__(
+        self, rewriter: ConversionRewriter, builder: ControlFlowOps, visit: Callable[[Operation, Block], None]
+    ):
+        """`visit` writes an op without a rule with `rewriter`, whose insertion point is the end of the given block."""
         self.rewriter, self.builder, self._visit = rewriter, builder, visit
         self.block = Block()
         """The current block."""
@@ -84,7 +86,7 @@ class BlockWriter:
             if (rule := RULES.get(kind)) is not None:
                 yield self._steps(rule, op)
             elif kind not in TERMINATORS:
-                self._visit(op)
+                self._visit(op, self.block)
 
     def _steps(self, rule: Rule, op: Operation) -> Steps:
         self.rewriter.locate_at(op)

@@ -13,6 +13,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from xrelay.dialects.shared.attribute_names import SCHEDULE
 from xrelay.lowering.topi_to_loop.schedules.choose_family import NO_FAMILY, Origin, families_of, schedule_kernel
+from xrelay.passes.infra.conversion import dispose
 from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
 from xrelay.passes.loop.nest_queries import kernels_of
 from xrelay.target import Target
@@ -70,6 +71,7 @@ class LoopAssignSchedulesPass(XRelayPass):
                 continue
             kernel.attributes[SCHEDULE] = chosen.schedule
             chosen.describe(kernel)
+            dispose(chosen.scheduled.detach_region(0))
         registered = families_of("registered")
         for (family, reason), kernels in refused.items():
             if family in registered:

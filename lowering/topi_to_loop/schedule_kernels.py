@@ -10,6 +10,7 @@ from xdsl.rewriter import Rewriter
 
 from xrelay.dialects.shared.attribute_names import SCHEDULE
 from xrelay.lowering.topi_to_loop.schedules.choose_family import schedule_kernel
+from xrelay.passes.infra.conversion import dispose
 from xrelay.passes.infra.xrelay_pass import REORDERS_SUMS, XRelayPass
 from xrelay.passes.loop.nest_queries import kernels_of
 from xrelay.target import Target
@@ -50,4 +51,5 @@ class LoopScheduleKernelsPass(XRelayPass):
             if SCHEDULE not in kernel.attributes:
                 chosen = schedule_kernel(kernel, target, "own")
                 chosen.describe(chosen.scheduled)
+                dispose(kernel.detach_region(0))
                 Rewriter.replace_op(kernel, chosen.scheduled, [])

@@ -394,15 +394,25 @@ def dispose(old: Region) -> None:
 
     Ops, values and blocks form reference cycles, so Python frees them only when its collector has searched all young
     objects. When a level of a program is rewritten completely, that costs more than freeing it here, and memory grows
-    meanwhile. The collector still has to free empty ops whose values were read more than once.
+    meanwhile. So the uses of a value, which are linked in both directions, are separated.
 
     `old` must not use values that stay alive: it is a function's body, or has no operands any more.
     """
-    regions = [old]
-    for op in ops_in(old):
+    regions, blocks = [old], list(old.blocks)
+    ops = ops_in(old)
+    for op in ops:
         regions += op.regions
-        vars(op).clear()
-    for region in regions:
-        for block in tuple(region.blocks):
-            vars(block).clear()
-        vars(region).clear()
+        blocks += (block for region in op.regions for block in region.blocks)
+        _separate_uses(op.results)
+    for block in blocks:
+        _separate_uses((block, *block.args))
+    for each in (*ops, *blocks, *regions):
+        vars(each).clear()
+
+
+def _separate_uses(values: Iterable[SSAValue | Block]) -> None:
+    """Clears the uses of values that have several; a single use is in no cycle."""
+    for value in values:
+        if value.has_more_than_one_use():
+            for use in tuple(value.uses):
+                vars(use).clear()

@@ -37,9 +37,10 @@ def test_what_ops_held_is_free_at_once() -> None:
     values: list[SSAValue] = [*(argument for block in blocks for argument in block.args)]
     values += [result for op in ops for result in op.results]
     counts = len(ops), len(blocks), len(values)
-    content = [weakref.ref(each) for each in (*blocks, *values)]
-    del blocks, values
-    assert counts == (4, 3, 2)
+    uses = [use for value in (*values, *blocks) for use in value.uses]
+    content = [weakref.ref(each) for each in (*blocks, *values, *uses)]
+    del blocks, values, uses
+    assert (*counts, len(content)) == (4, 3, 2, 11)
     gc.disable()
     try:
         dispose(holder.detach_region(0))
