@@ -25,6 +25,7 @@ REPLACED_DIALECTS: dict[str, str] = {
     "arith": "xrelay.dialects.upstream.arith_extras:ARITH",
     "func": "xrelay.dialects.upstream.func_extras:FUNC",
     "llvm": "xrelay.dialects.upstream.llvm_extras:LLVM",
+    "memref": "xrelay.dialects.upstream.memref_extras:MEMREF",
     "vector": "xrelay.dialects.upstream.vector_extras:VECTOR",
 }
 """xDSL's dialects that xrelay's tools load in an extended form; plain `xdsl-opt` has them without the extensions."""

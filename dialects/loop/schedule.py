@@ -335,6 +335,15 @@ class DisableUnroll(SchedulePrimitive):
     loop: str = field(metadata=names("the loop that must not be unrolled"))
 
 
+@register_primitive
+@dataclass(frozen=True)
+class Prefetch(SchedulePrimitive):
+    """The loop prefetches the weights of the next panel."""
+
+    primitive: ClassVar[str] = "prefetch"
+    loop: str = field(metadata=names("the loop over the terms of sums"))
+
+
 @irdl_attr_definition
 class ScheduleAttr(Data[tuple[SchedulePrimitive, ...]]):
     """The schedule of a kernel, a list of steps: `#loop.schedule<[split("ow", 14), vectorize("oc_i")]>`."""

@@ -26,7 +26,7 @@ from xrelay.dialects.loop import (
     ValueMap,
 )
 from xrelay.dialects.loop.extents import MAX_EXTENT, is_index_argument
-from xrelay.dialects.shared.attribute_names import LOOP_ANNOTATION, LOOP_NOTE
+from xrelay.dialects.shared.attribute_names import LOOP_ANNOTATION, LOOP_NOTE, PREFETCH
 from xrelay.dialects.shared.levels import level_of, level_of_class
 from xrelay.dialects.shared.locations import location_of
 from xrelay.dialects.shared.op_making import make
@@ -50,6 +50,7 @@ from xrelay.lowering.loop_to_scf.loops import (
     parallel_nest,
     product,
 )
+from xrelay.lowering.loop_to_scf.prefetch import write_prefetch
 from xrelay.lowering.loop_to_scf.row_writer import RowWriter
 from xrelay.lowering.loop_to_scf.select_first import SelectWriter
 from xrelay.lowering.loop_to_scf.sort import SortWriter
@@ -336,6 +337,8 @@ class KernelWriter:
 
     def _iteration(self, loop: ForOp, index: SSAValue) -> None:
         self._name_index(loop, index)
+        if PREFETCH in loop.attributes:
+            write_prefetch(loop, self._values, self._emitter, self._target)
         self._block(loop.body.block)
 
     def _extent(self, loop: ForOp) -> SSAValue:

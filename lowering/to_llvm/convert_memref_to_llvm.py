@@ -19,6 +19,7 @@ from xdsl.dialects.builtin import (
     ModuleOp,
     UnrealizedConversionCastOp,
     i1,
+    i32,
     i64,
 )
 from xdsl.ir import Attribute, Operation, SSAValue
@@ -27,6 +28,7 @@ from xdsl.rewriter import InsertPoint
 from xrelay.dialects.shared.attribute_names import GRAPH_FUNCTION, SOURCES
 from xrelay.dialects.shared.locations import sources_or_location
 from xrelay.dialects.shared.op_lists import ops_of
+from xrelay.dialects.upstream.memref_extras import PrefetchOp
 from xrelay.lowering.to_llvm import ops
 from xrelay.lowering.to_llvm.addressing import Address, buffer_alignment, element_address, memref_type, offset_address
 from xrelay.lowering.to_llvm.ops import OneToOne, call_intrinsic, constant, enclosing_function
@@ -100,6 +102,20 @@ class ConvertStore(ConversionPattern[memref.StoreOp]):
             return address
         nontemporal = op.nontemporal.value.data != 0
         store(op.value, address, rewriter, nontemporal=nontemporal)
+        rewriter.erase(op)
+        return None
+
+
+class ConvertPrefetch(ConversionPattern[PrefetchOp]):
+    """`memref.prefetch %m[%i, %j]` → `llvm.call_intrinsic "llvm.prefetch.p0"` into the L2 cache."""
+
+    def rewrite(self, op: PrefetchOp, rewriter: ConversionRewriter) -> str | None:
+        """Computes the address and prefetches for reading (0), with locality 2, data (1)."""
+        address = element_address(op.memref, op.indices, rewriter)
+        if isinstance(address, str):
+            return address
+        kind = [rewriter.insert(constant(number, i32)).results[0] for number in (0, 2, 1)]
+        rewriter.insert(call_intrinsic("prefetch", [address.pointer, *kind], None, overloads=[PTR]))
         rewriter.erase(op)
         return None
 
@@ -255,6 +271,7 @@ class ConvertCopy(ConversionPattern[memref.CopyOp]):
 
 PATTERNS: tuple[AnyPattern, ...] = (
     ConvertLoad(),
+    ConvertPrefetch(),
     ConvertStore(),
     ConvertAlloca(),
     ConvertAlloc(),

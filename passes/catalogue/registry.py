@@ -95,6 +95,7 @@ FOLDERS: dict[str, str] = {
     "loop-tile": "passes/loop/primitives",
     "loop-unroll": "passes/loop/primitives",
     "loop-disable-unroll": "passes/loop/primitives",
+    "loop-prefetch": "passes/loop/primitives",
     "loop-vectorize": "passes/loop/primitives",
     "loop-contract": "passes/loop/primitives",
     "loop-tensorize": "passes/loop/primitives",

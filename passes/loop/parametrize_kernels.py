@@ -14,7 +14,7 @@ from xdsl.rewriter import Rewriter
 
 from xrelay.dialects.loop import DYNAMIC, BlockOp, ForOp, ScheduleAttr, SchedulePrimitive
 from xrelay.dialects.loop.extents import index_arguments
-from xrelay.dialects.loop.schedule import ComputeAt, DisableUnroll, Fuse, Parallelize, Reorder, Split, Value
+from xrelay.dialects.loop.schedule import ComputeAt, DisableUnroll, Fuse, Parallelize, Prefetch, Reorder, Split, Value
 from xrelay.dialects.loop.versions import versions_by_kernel
 from xrelay.dialects.shared.attribute_names import LOOP_DIMS, SCHEDULE, VERSION
 from xrelay.dialects.shared.op_lists import calls_by_callee, ops_in, ops_of
@@ -155,7 +155,7 @@ def _free_loops(kernel: func.FuncOp, steps: Sequence[SchedulePrimitive]) -> set[
     at_tiles = [blocks[step.block] for step in steps if isinstance(step, ComputeAt) and step.block in blocks]
     moved = {loop for block in at_tiles for loop in enclosing_loops(block)}
     rolled = {step.loop for step in steps if isinstance(step, DisableUnroll)}
-    harmless = (Split, Reorder, Fuse, Parallelize, DisableUnroll, ComputeAt)
+    harmless = (Split, Reorder, Fuse, Parallelize, DisableUnroll, Prefetch, ComputeAt)
     bound = {name for step in steps if not isinstance(step, harmless) for name in _names_in(step)}
     free: set[str] = set()
     for loop in ops_of(kernel, ForOp):

@@ -25,6 +25,7 @@ from xrelay.dialects.loop.schedule import (
     Guard,
     Parallelize,
     PartialSums,
+    Prefetch,
     Reorder,
     ReverseComputeAt,
     Rfactor,
@@ -109,6 +110,7 @@ class Schedule:
     rfactor = _Method(Rfactor)
     set_tail = _Method(SetTail)
     disable_unroll = _Method(DisableUnroll)
+    prefetch = _Method(Prefetch)
 
     def reorder(self, *loops: str) -> Self:
         """Applies `Reorder`; the loops are separate arguments, as in the text."""

@@ -8,7 +8,7 @@ from math import prod
 from typing import NamedTuple
 
 from xrelay.dialects.loop import BlockOp, IterKind
-from xrelay.dialects.loop.schedule import CacheRead, ComputeAt, PartialSums, Reorder, Tensorize
+from xrelay.dialects.loop.schedule import CacheRead, ComputeAt, PartialSums, Prefetch, Reorder, Tensorize
 from xrelay.errors import ScheduleError
 from xrelay.lowering.topi_to_loop.schedules.common_steps import (
     TRANSPOSED_ROW,
@@ -40,6 +40,9 @@ from xrelay.lowering.topi_to_loop.schedules.register_tile import around_tile, sc
 from xrelay.lowering.topi_to_loop.schedules.schedule_draft import ScheduleDraft
 from xrelay.lowering.topi_to_loop.schedules.tile_model import RegisterTile
 from xrelay.target.instructions import TileProduct
+
+FACTORS = 2
+"""The number of loads in a plain product: numbers packed in words have more."""
 
 
 @dataclass(frozen=True)
@@ -152,6 +155,9 @@ def _tile(
     unpack = unpacking_block(draft, product)
     draft.do(ComputeAt(name, outside[-1]))
     numbers = _schedule_terms(draft, product, own, lanes, reduction, unpack)
+    if reduction and row_tiles and not inner_stacks and _is_streamed(draft, product):
+        draft.do(Prefetch(reduction[0]))
+        draft.record_reason("the weight is larger than the L2 cache: the next panel is prefetched")
     if plan.instruction is not None:
         (along,) = [loop for loop in reduction if loop != product.loop(Role.TERM)]
         draft.do(Tensorize(along, plan.instruction.name))
@@ -171,6 +177,12 @@ def _tile(
         f"{tile.columns} rows x {tile.blocks} vectors of {lanes} columns = {sums}, "
         f"expected at {tile.efficiency:.0%} of the peak"
     )
+
+
+def _is_streamed(draft: ScheduleDraft, product: ProductView) -> bool:
+    """Whether a packed weight of f32 is larger than the L2 cache, so that each panel is read from memory once."""
+    packed = product.packed_columns is not None and Role.TERM not in product.positions
+    return packed and len(product.factor_bytes) == FACTORS and max(product.factor_bytes) > draft.target.l2
 
 
 def _fits(plan: MatrixPlan) -> bool:

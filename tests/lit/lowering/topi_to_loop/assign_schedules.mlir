@@ -621,3 +621,17 @@ func.func private @images(%x: tensor<512x14x14xf32>) -> tensor<512x1xf32> {
   }
   func.return %r : tensor<512x1xf32>
 }
+
+// A weight that is larger than the L2 cache is prefetched, unless there is a single tile of rows.
+// CHECK-LABEL: func.func private @large_weight
+// CHECK-SAME: prefetch("k")
+// CHECK-LABEL: func.func private @few_rows
+// CHECK-NOT: prefetch
+func.func private @large_weight(%x: tensor<128x1024xf32>, %w: tensor<64x1024x16xf32>) -> tensor<128x1024xf32> attributes {relay.primitive} {
+  %r = topi.matmul(%x, %w) : (tensor<128x1024xf32>, tensor<64x1024x16xf32>) -> tensor<128x1024xf32>
+  func.return %r : tensor<128x1024xf32>
+}
+func.func private @few_rows(%x: tensor<4x1024xf32>, %w: tensor<64x1024x16xf32>) -> tensor<4x1024xf32> attributes {relay.primitive} {
+  %r = topi.matmul(%x, %w) : (tensor<4x1024xf32>, tensor<64x1024x16xf32>) -> tensor<4x1024xf32>
+  func.return %r : tensor<4x1024xf32>
+}

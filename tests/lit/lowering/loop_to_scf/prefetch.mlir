@@ -1,0 +1,54 @@
+// RUN: xrelay-opt %s -p convert-loop-to-scf | filecheck %s
+
+// Four tiles of rows prefetch a panel of two vectors of columns: each vector is prefetched by two tiles. After the last
+// panel, the first is prefetched.
+// CHECK-LABEL: func.func @panels
+// CHECK: scf.for [[P:%.*]] = {{.*}} {
+// CHECK: scf.for [[R:%.*]] = {{.*}} {
+// CHECK: scf.for [[K:%.*]] = {{.*}} {
+// CHECK: [[NEXT:%.*]] = arith.addi [[P]], [[ONE:%.*]] overflow<nsw,nuw>
+// CHECK-NEXT: [[PANEL:%.*]] = arith.remui [[NEXT]], {{.*}} : index
+// CHECK: arith.divui [[R]], {{.*}} : index
+// CHECK: arith.remui [[R]], {{.*}} : index
+// CHECK: arith.divui [[K]], {{.*}} : index
+// CHECK: memref.prefetch %W[{{.*}}], read, locality<2>, data : memref<6x32x16xf32>
+func.func @panels(%A: memref<4x32xf32>, %W: memref<6x32x16xf32>) {
+  loop.for "p" %p to 3 {
+    loop.for "r" %r to 4 {
+      %T = memref.alloc() : memref<2x16xf32, "local">
+      loop.for "k" %k to 32 attributes {loop.prefetch} {
+        loop.for "v" %v to 2 unrolled {
+          loop.for "l" %l to 16 vectorized {
+            %a = loop.load %A[%r, %k] : memref<4x32xf32>
+            %w = loop.load %W[%p * 2 + %v, %k, %l] : memref<6x32x16xf32>
+            %c = loop.load %T[%v, %l] : memref<2x16xf32, "local">
+            %m = arith.mulf %a, %w : f32
+            %s = arith.addf %c, %m : f32
+            loop.store %s, %T[%v, %l] : memref<2x16xf32, "local">
+          }
+        }
+      }
+    }
+  }
+  func.return
+}
+
+// A single tile of rows reads each panel once.
+// CHECK-LABEL: func.func @one
+// CHECK-NOT: memref.prefetch
+func.func @one(%A: memref<32xf32>, %W: memref<3x32x16xf32>) {
+  loop.for "p" %p to 3 {
+    %T = memref.alloc() : memref<16xf32, "local">
+    loop.for "k" %k to 32 attributes {loop.prefetch} {
+      loop.for "l" %l to 16 vectorized {
+        %a = loop.load %A[%k] : memref<32xf32>
+        %w = loop.load %W[%p, %k, %l] : memref<3x32x16xf32>
+        %c = loop.load %T[%l] : memref<16xf32, "local">
+        %m = arith.mulf %a, %w : f32
+        %s = arith.addf %c, %m : f32
+        loop.store %s, %T[%l] : memref<16xf32, "local">
+      }
+    }
+  }
+  func.return
+}

@@ -1,0 +1,29 @@
+"""Products whose weight is larger than the L2 cache prefetch the next panel, with the same results."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import xrelay
+from xrelay import relay
+from xrelay.interpreters.relay import run_relay
+from xrelay.target import Target
+
+CPU = Target.host().mcpu
+SMALL, LARGE = (f"cpu -mcpu={CPU} -num-threads=1 -l2={size}" for size in (4096, 1 << 24))
+"""Targets whose L2 cache is smaller, and larger, than the weight."""
+
+
+def product(rows: int) -> relay.Module:
+    weight = np.random.default_rng(0).standard_normal((100, 70), np.float32)
+    return relay.Module.from_expr(relay.nn.dense(relay.var("x", shape=(rows, 70)), relay.const(weight)))
+
+
+@pytest.mark.parametrize("rows", [5, 60, 131])
+def test_results_are_close(rows: int) -> None:
+    x = np.random.default_rng(1).standard_normal((rows, 70), np.float32)
+    (expected,) = run_relay(product(rows), [x])
+    for target in (SMALL, LARGE):
+        (found,) = xrelay.compile(product(rows), target=target, cache=False).run([x])
+        np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-5)
