@@ -105,8 +105,10 @@ def _compare(args: Namespace, models: Sequence[Path], counts: Sequence[int | Non
         if path.suffix != ".onnx":
             raise UsageError(f"--against takes an .onnx model, not {path.suffix!r}")
     found: list[Measured] = []
+    names = [path.name for path in models]
     for path in models:
-        for measured in _measured(args, path, counts):
+        name = path.name if names.count(path.name) == 1 else str(path)
+        for measured in _measured(args, path, name, counts):
             found.append(measured)
             if not args.json:
                 title = f"{printable(measured.model)}, {'exact, ' if args.exact else ''}"
@@ -121,8 +123,8 @@ def _compare(args: Namespace, models: Sequence[Path], counts: Sequence[int | Non
     return int(any(row.error or (row.difference and not row.difference.agrees) for _, row in rows))
 
 
-def _measured(args: Namespace, path: Path, counts: Sequence[int | None]) -> Iterator[Measured]:
-    """Yields the measurements of a model for each number of threads."""
+def _measured(args: Namespace, path: Path, name: str, counts: Sequence[int | None]) -> Iterator[Measured]:
+    """Yields the measurements of a model, called `name`, for each number of threads."""
     from xrelay.tools.comparison.compare import compare
     from xrelay.tools.comparison.engines import Workload
     from xrelay.tools.comparison.summary import Measured
@@ -145,7 +147,7 @@ def _measured(args: Namespace, path: Path, counts: Sequence[int | None]) -> Iter
     )
     for count in dict.fromkeys(count or model.num_threads for count in counts):
         rows = compare(workload, arrays, ["xrelay", *args.against], count, max(args.rounds, 1))
-        yield Measured(path.name, rows)
+        yield Measured(name, rows)
 
 
 def measure(action: Callable[[], object], *, warmup: int, iters: int) -> list[float]:
