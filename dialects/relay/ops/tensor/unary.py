@@ -369,14 +369,17 @@ class ClipOp(ScalarUnaryOp):
         return np.minimum(np.maximum(data, low), high)
 
     def scalar(self, b: Body, x: SSAValue) -> SSAValue:
-        """Emits the maximum and the minimum; bounds outside of the element type's range are omitted."""
+        """Emits the maximum and the minimum; bounds outside of the element type's range are omitted.
+
+        As in numpy, it is unspecified which of 0.0 and -0.0 remains.
+        """
         from xrelay.dialects.topi.build import value_range
 
         low, high = (_rounded(bound.value.data, x.type) for bound in (self.a_min, self.a_max))
         least, most = value_range(x.type)
         if low > least:
-            x = b.maximum(x, min(low, most))
-        return b.minimum(x, max(high, least)) if high < most else x
+            x = b.largest(x, b.constant(min(low, most), x.type))
+        return b.smallest(x, b.constant(max(high, least), x.type)) if high < most else x
 
     def gradient(self, of: SSAValue, build: GradientBuilder) -> Gradients:
         """The derivative is 0 if x is beyond a bound, else 1; bounds out of range are clamped to the type."""

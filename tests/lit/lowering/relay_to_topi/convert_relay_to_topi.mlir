@@ -67,3 +67,12 @@ func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
   %0 = relay.nn.relu(%x) : (tensor<4xf32>) -> tensor<4xf32>
   func.return %0 : tensor<4xf32>
 }
+
+// The bounds of a clip do not depend on the sign of zero, so that one instruction computes each.
+// CHECK-LABEL: func.func @clip
+// CHECK:         arith.maximumf {{.*}} fastmath<nsz> : f32
+// CHECK:         arith.minimumf {{.*}} fastmath<nsz> : f32
+func.func @clip(%x: tensor<4xf32>) -> tensor<4xf32> attributes {relay.primitive} {
+  %y = relay.clip(%x) {a_min = 0.0, a_max = 6.0} : (tensor<4xf32>) -> tensor<4xf32>
+  func.return %y : tensor<4xf32>
+}
