@@ -155,7 +155,7 @@ def _tile(
     unpack = unpacking_block(draft, product)
     draft.do(ComputeAt(name, outside[-1]))
     numbers = _schedule_terms(draft, product, own, lanes, reduction, unpack)
-    if reduction and row_tiles and not inner_stacks and _is_streamed(draft, product):
+    if unpack is None and reduction and row_tiles and not inner_stacks and _is_streamed(draft, product):
         draft.do(Prefetch(reduction[0]))
         draft.record_reason("the weight is larger than the L2 cache: the next panel is prefetched")
     if plan.instruction is not None:

@@ -44,3 +44,15 @@ func.func private @panel(%x: tensor<100x128xf32>, %w: tensor<8x16x16xi32>, %s: t
       : (tensor<100x128xf32>, tensor<8x16x16xi32>, tensor<8x4x16xf32>, tensor<i32>) -> tensor<100x128xf32>
   func.return %y : tensor<100x128xf32>
 }
+
+// The panel of a weight that is larger than the L2 cache in f32 is unpacked, and no next panel is prefetched.
+// CHECK-LABEL: func.func private @large
+// CHECK-NOT: prefetch(
+// CHECK: the columns of a tile are unpacked for all rows
+// APPLIED-LABEL: func.func private @large
+func.func private @large(%x: tensor<100x1024xf32>, %w: tensor<64x256x16xi32>, %s: tensor<64x1x16xf32>, %z: tensor<i32>) -> tensor<100x1024xf32>
+    attributes {relay.primitive} {
+  %y = relay.qnn.block_dense(%x, %w, %s, %z) {weight_layout = "NC16n", bits = 8, block_size = 1024}
+      : (tensor<100x1024xf32>, tensor<64x256x16xi32>, tensor<64x1x16xf32>, tensor<i32>) -> tensor<100x1024xf32>
+  func.return %y : tensor<100x1024xf32>
+}
