@@ -89,7 +89,7 @@ def answer(capsys: pytest.CaptureFixture[str], arguments: list[str]) -> tuple[in
             ["--opt-level", "high"],
             "xrelay-opt: error: argument --opt-level: invalid int value: 'high'; help: xrelay-opt",
         ),
-        (["--opt-level=-2"], "error: PassContext: opt_level must not be negative, found -2"),
+        (["--opt-level=-2"], "xrelay-opt: error: argument --opt-level: invalid choice: -2"),
         (["--disabled-pass", "FuseOps,"], "error: disabled_pass: no pass is called ''"),
         (["--required-pass", "FoldConst"], "error: required_pass: no pass is called 'FoldConst'; help: did you mean"),
         (
