@@ -53,11 +53,12 @@ def roofline_svg(profile: ProfileData) -> str:
     x = _axis([point.intensity for point in points] + [0.1, 100.0], _MARGIN, _WIDTH - _MARGIN)
     speeds = [point.speed for point in points] + [profile.roofline.operations / 1e9]
     y = _axis(speeds, _HEIGHT - _MARGIN, _MARGIN)
+    threads = f"{profile.threads} thread{'s' if profile.threads > 1 else ''}"
     lines = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{_WIDTH}" height="{_HEIGHT}" '
         f'font-family="sans-serif" font-size="12">',
         f'<rect width="{_WIDTH}" height="{_HEIGHT}" fill="white"/>',
-        _text(_WIDTH / 2, 30, f"{profile.model}, {profile.threads} threads", "middle"),
+        _text(_WIDTH / 2, 30, f"{profile.model}, {threads}", "middle"),
         _text(_WIDTH / 2, _HEIGHT - 20, "operations per byte", "middle"),
         _text(_MARGIN, _MARGIN - 20, "GFLOP/s", "middle"),
         *_grid(x, y),
@@ -94,13 +95,15 @@ def _roofs(profile: ProfileData, x: _Axis, y: _Axis) -> Iterator[str]:
     peak, first, last = profile.roofline.operations / 1e9, 10.0**x.first, 10.0**x.last
     yield f'<path d="M{x.begin} {y.place(peak):.1f}H{x.end}" stroke="black" fill="none"/>'
     yield _text(x.end, y.place(peak) - 6, f"{peak:.0f} GFLOP/s", "end")
-    for name, speed in zip(_SIZE_NAMES, profile.roofline.bandwidths, strict=True):
+    for number, (name, speed) in enumerate(zip(_SIZE_NAMES, profile.roofline.bandwidths, strict=True)):
         bandwidth = speed / 1e9
         begin, ridge = max(first, 10.0**y.first / bandwidth), min(last, peak / bandwidth)
         if begin < ridge:
             places = f"M{x.place(begin):.1f} {y.place(begin * bandwidth):.1f}"
             yield f'<path d="{places}L{x.place(ridge):.1f} {y.place(ridge * bandwidth):.1f}" stroke="#888"/>'
-            yield _text(x.place(begin) + 4, y.place(begin * bandwidth) - 6, f"{bandwidth:.0f} GB/s, {name}", "start")
+            # The labels of similar bandwidths are at different places, so that they do not overlap.
+            label = begin * (ridge / begin) ** (number / len(_SIZE_NAMES) / 2)
+            yield _text(x.place(label) + 4, y.place(label * bandwidth) - 6, f"{bandwidth:.0f} GB/s, {name}", "start")
 
 
 def _dot(point: _Point, x: _Axis, y: _Axis) -> str:
