@@ -164,7 +164,7 @@ def _apply(plan: AttentionPlan, draft: ScheduleDraft) -> None:
     _softmax_rows(draft, plan.softmax, outside[-1])
     loops = MatrixLoops(*(scores.loop(role, draft.block(stored)) for role in (Role.ROWS, Role.COLUMNS)))
     draft.do(ComputeAt(stored, outside[-1]))
-    _tile(draft, scores, stored, loops, [], plan, plan.tiles[0])
+    _tile(draft, scores, stored, loops, [], plan, plan.tiles[0], enclosing=outside[-1])
     if panel is not None:
         make_panel(draft, panel, stacks)
     parallelize_outer(draft, outside, work)
@@ -193,14 +193,18 @@ def _tile(
     outside: Sequence[str],
     plan: AttentionPlan,
     tile: RegisterTile,
+    enclosing: str | None = None,
 ) -> None:
-    """Computes a product in register tiles at the block `consumer`, inside of the loops `outside`."""
+    """Computes a product in register tiles at the block `consumer`, inside of the loops `outside`.
+
+    `enclosing` is the loop around the consumer, in which a product of a single tile is computed.
+    """
     own = MatrixLoops(product.loop(Role.ROWS), product.loop(Role.COLUMNS))
     reduction = reduction_loops(product.block)
     panels, row_tiles, inside, lane = cut_matrix(draft, loops, tile, plan.lanes)
     around = [*outside, *panels, *row_tiles]
     draft.do(Reorder((*around, *inside)))
-    draft.do(ComputeAt(product.name, around[-1]))
+    draft.do(ComputeAt(product.name, around[-1] if around or enclosing is None else enclosing))
     sums, sums_lane = sums_tile(draft, own, plan.lanes)
     schedule_sums(draft, product.name, reduction, sums, sums_lane, None)
     unroll_tile(draft, consumer, inside, lane)

@@ -15,13 +15,18 @@ from xrelay.interpreters.relay import run_relay
 Floats = NDArray[np.float32]
 
 SHAPES = [
+    ((3,), 8, 16, 8, 16),
+    ((1,), 8, 16, 4, 17),
     ((3,), 32, 48, 16, 16),
     ((1,), 37, 21, 5, 19),
     ((1, 2), 197, 197, 16, 24),
     ((2, 1), 150, 700, 8, 16),
     ((1, 1), 149, 900, 8, 33),
 ]
-"""Stacks, queries, keys, and the elements of a key and of a value; the last two have several blocks of queries."""
+"""Stacks, queries, keys, and the elements of a key and of a value.
+
+The scores of the first two are a single register tile; the last two have several blocks of queries.
+"""
 
 
 def attention(query: relay.Expr, key: relay.Expr, mask: relay.Expr, value: relay.Expr) -> relay.Expr:
