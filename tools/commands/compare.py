@@ -13,14 +13,10 @@ from xrelay.runtime.metadata import TensorSpec
 from xrelay.tools.commands.base import (
     Command,
     UsageError,
-    add_compile_options,
-    add_memory_limit,
     add_source,
-    add_threads,
-    add_trust,
     compiled_model,
 )
-from xrelay.tools.commands.feeding import add_input_options, make_inputs
+from xrelay.tools.commands.feeding import add_run_options, make_inputs
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -48,11 +44,7 @@ class CompareCommand(Command):
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declares the model, its inputs and the tolerance."""
         add_source(parser, "model: .onnx, or .mlir at the relay level")
-        add_input_options(parser)
-        add_compile_options(parser)
-        add_threads(parser)
-        add_trust(parser)
-        add_memory_limit(parser)
+        add_run_options(parser)
         parser.add_argument("--against", choices=ENGINES, default=ENGINES[0], help="the reference (interpreter)")
         parser.add_argument("--keep-fusion", action="store_true", help="compare the outputs of the model only")
         parser.add_argument("--rtol", type=float, default=1e-3, help="relative tolerance (1e-3)")

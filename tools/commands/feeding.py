@@ -14,7 +14,14 @@ from numpy.typing import NDArray
 from xrelay.errors import printable
 from xrelay.runtime.dim_text import names_in, solved_sizes
 from xrelay.runtime.metadata import ANY_RANK, OPEN, OPTIONAL, TensorSpec
-from xrelay.tools.commands.base import UsageError, named_size
+from xrelay.tools.commands.base import (
+    UsageError,
+    add_compile_options,
+    add_memory_limit,
+    add_threads,
+    add_trust,
+    named_size,
+)
 
 
 def add_input_options(parser: ArgumentParser) -> None:
@@ -38,6 +45,15 @@ def add_input_options(parser: ArgumentParser) -> None:
         metavar="NAME=N",
         help="size of a named dimension of random inputs (default: the typical size in --shapes, or 1 to 8 at random)",
     )
+
+
+def add_run_options(parser: ArgumentParser) -> None:
+    """Declares the inputs, the compile options and the limits of commands that compile a model and run it."""
+    add_input_options(parser)
+    add_compile_options(parser)
+    add_threads(parser)
+    add_trust(parser)
+    add_memory_limit(parser)
 
 
 def make_inputs(args: Namespace, specs: Sequence[TensorSpec]) -> dict[str, Any]:

@@ -12,15 +12,11 @@ from typing import ClassVar
 from xrelay.tools.commands.base import (
     Command,
     UsageError,
-    add_compile_options,
-    add_memory_limit,
     add_source,
-    add_threads,
-    add_trust,
     compiled_model,
     refuse_to_replace,
 )
-from xrelay.tools.commands.feeding import add_input_options, make_inputs
+from xrelay.tools.commands.feeding import add_run_options, make_inputs
 
 
 class ProfileCommand(Command):
@@ -41,11 +37,7 @@ class ProfileCommand(Command):
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declares the model, its inputs and the files to write."""
         add_source(parser)
-        add_input_options(parser)
-        add_compile_options(parser)
-        add_threads(parser)
-        add_trust(parser)
-        add_memory_limit(parser)
+        add_run_options(parser)
         parser.add_argument("--runs", type=int, default=10, help="traced runs (10)")
         parser.add_argument("--json", action="store_true", help="print the numbers as JSON")
         parser.add_argument(

@@ -18,15 +18,11 @@ from xrelay.tools.command_line import add_switches
 from xrelay.tools.commands.base import (
     Command,
     UsageError,
-    add_compile_options,
-    add_memory_limit,
     add_source,
-    add_threads,
-    add_trust,
     compiled_model,
     refuse_to_replace,
 )
-from xrelay.tools.commands.feeding import add_input_options, describe_output, make_inputs
+from xrelay.tools.commands.feeding import add_run_options, describe_output, make_inputs
 
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
@@ -54,11 +50,7 @@ class RunCommand(Command):
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declares the model, its inputs, and the use of the outputs."""
         add_source(parser)
-        add_input_options(parser)
-        add_compile_options(parser)
-        add_threads(parser)
-        add_trust(parser)
-        add_memory_limit(parser)
+        add_run_options(parser)
         how = parser.add_mutually_exclusive_group()
         add_switches(
             how.add_argument,
