@@ -99,7 +99,7 @@ define internal i32 @range(ptr %ctx, ptr %pair, i64 %begin, i64 %end) {{
 
 @dataclass(frozen=True)
 class TracedCall:
-    """A call of a kernel, or the part of one that a thread computed. Times are of `time.perf_counter_ns`."""
+    """A call of a kernel, or the part of a call that a thread computed. Times are of `time.perf_counter_ns`."""
 
     kernel: int
     thread: int
@@ -122,7 +122,7 @@ class CallTracer:
         self._events = (ctypes.c_int64 * (self._words * _FIRST_CAPACITY))()
 
     def link(self, objects: Sequence[bytes], *, exports: Sequence[str], imports: Mapping[str, int]) -> NativeLibrary:
-        """Links and loads the objects of a model, the first of which has the entry, as `NativeLibrary.load` does."""
+        """Links and loads the objects of a model as `NativeLibrary.load` does; the first one contains the entry."""
         entry, *others = objects
         defined = set[str]().union(*map(defined_symbols, others)) - defined_symbols(entry)
         traced = {code: _Stub(*self._kernels[code]) for code in sorted(defined & self._kernels.keys())}

@@ -1,4 +1,4 @@
-"""Receivers of the program after each stage of a compilation, and the one that writes texts into a folder."""
+"""Receivers of the program after each stage of a compilation, among them `StageDump`, which writes texts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What notebooks show for programs, models and profiles."""
+"""The HTML of programs, models and profiles in notebooks."""
 
 from __future__ import annotations
 
