@@ -60,7 +60,7 @@ reference: $(VENV)/.installed-test ## Write docs/reference anew from the ops and
 	@$(BIN)/python -m xrelay.tools.reference
 
 docs: $(VENV)/.installed-docs ## Build the documentation as a site in build/site; fails for a warning or a dead link
-	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 bench: $(VENV)/.installed-test ## Kernels against hand-written ones, the thread pool, ops and ResNet-50 against other engines, and the cost of passes
 	@$(BIN)/python benchmarks/bench_kernels.py

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from xrelay.frontend.onnx.op_reference import onnx_reference, op_table
 from xrelay.frontend.onnx.registry import registered_ops
-from xrelay.tools.reference import ONNX_OPS
+from xrelay.tools.reference.pages import ONNX_OPS
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "onnx.md"
 HEADER = "| op |"

@@ -1,28 +1,63 @@
-"""The pages of docs/reference match the registries."""
+"""The generated pages of docs/reference match the definitions."""
 
 from __future__ import annotations
 
 import re
+from functools import cache
 from pathlib import Path
 
 import pytest
 
+from xrelay.dialects.loop.schedule import PRIMITIVES
 from xrelay.dialects.relay.core.registry import relay_ops
 from xrelay.frontend.onnx.op_reference import onnx_reference, onnx_version
 from xrelay.frontend.onnx.registry import registered_converters
-from xrelay.tools.reference import ONNX_OPS, OPS, ops_reference
+from xrelay.lowering.registry import ALL_PASSES
+from xrelay.tools.commands import all_commands
+from xrelay.tools.reference.pages import FOLDER, GENERATED_FOLDERS, ONNX_OPS, pages
 
 ROOT = Path(__file__).resolve().parents[2]
 HELP = "run make reference"
 
+texts = cache(pages)
 
-def test_the_page_of_ops_is_true() -> None:
-    assert (ROOT / OPS).read_text(encoding="utf-8") == ops_reference(), HELP
+
+def headings(*folders: Path) -> set[str]:
+    """Returns the headings that are names in code, in the generated pages of folders."""
+    found = (text for path, text in texts().items() if path.parent in folders)
+    return {heading for text in found for heading in re.findall(r"^## `(.+)`$", text, re.MULTILINE)}
+
+
+def test_the_pages_are_true() -> None:
+    differing = [path for path, text in texts().items() if path != ONNX_OPS and text != (ROOT / path).read_text()]
+    assert differing == [], HELP
+
+
+def test_every_page_in_a_generated_folder_is_generated() -> None:
+    found = {path.relative_to(ROOT) for folder in GENERATED_FOLDERS for path in (ROOT / folder).iterdir()}
+    assert found <= texts().keys(), HELP
 
 
 def test_every_operator_of_relay_has_an_entry() -> None:
-    headings = set(re.findall(r"^#### `(.+)`$", ops_reference(), re.MULTILINE))
-    assert {op.name for op in relay_ops().values() if op.__module__.startswith("xrelay.")} <= headings
+    own = {op.name for op in relay_ops().values() if op.__module__.startswith("xrelay.")}
+    assert own <= headings(FOLDER / "ops")
+
+
+def test_every_pass_has_an_entry() -> None:
+    of_primitives = {f"loop-{name.replace('_', '-')}" for name in PRIMITIVES}
+    assert ALL_PASSES.keys() - of_primitives == headings(FOLDER / "passes")
+
+
+def test_every_command_and_primitive_has_an_entry() -> None:
+    commands = {"xrelay-opt", *(f"xrelay {command.name}" for command in all_commands())}
+    primitives = {name for name, cls in PRIMITIVES.items() if cls.__module__.startswith("xrelay.")}
+    assert commands | primitives <= headings(FOLDER)
+
+
+def test_an_option_shows_its_value() -> None:
+    commands = texts()[FOLDER / "commands.md"]
+    assert "| `-O {0,1,2,3}` | optimisation level (3) |" in commands
+    assert "| `MODEL …` |" in commands
 
 
 def test_the_page_of_onnx_operators_is_true() -> None:

@@ -7,7 +7,7 @@ import inspect
 import re
 import sys
 from argparse import Namespace
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 
 from xdsl.context import Context
 from xdsl.passes import ModulePass, PassOptionInfo, get_pass_option_infos
@@ -110,6 +110,8 @@ _POINTER = re.compile(r";? \(?see the module's docstring\)?")
 """The reference in a pass's docstring to that of its module."""
 _QUOTE = "'"
 """The quotes around types that are annotated as text."""
+_EMPTY = '""'
+"""The default of an option that is an empty text."""
 
 UPSTREAM: dict[str, str] = {
     "cse": "Replaces ops that compute the same value from the same operands with the first of them.",
@@ -122,11 +124,10 @@ UPSTREAM: dict[str, str] = {
 
 def pass_documentation(name: str, found: type[ModulePass]) -> str:
     """Returns the documentation of the pass `found`, which the tables call `name`."""
-    infos = get_pass_option_infos(found)
-    options = [_option_line(info, found) for info in infos]
-    facts = [f"{title}: {text}" for title, text in _facts(name, found)]
-    described = _description(name, found)
-    example = [] if "-p '" in described else [f"Example: xrelay-opt FILE -p '{_example(name, infos)}'"]
+    options = [f"  {signature}{text and f'  {text}'}" for signature, text in options_of(found)]
+    facts = [f"{title}: {text}" for title, text in facts_of(name, found)]
+    described = description_of(name, found)
+    example = [] if "-p '" in described else [f"Example: xrelay-opt FILE -p '{_example(name, found)}'"]
     lines = [name, "", described, "", *example, *facts]
     return "\n".join([*lines, "", "Options:" if options else "No options.", *options]) + "\n"
 
@@ -137,7 +138,7 @@ def summary(found: type[ModulePass]) -> str:
     return _POINTER.sub("", first)
 
 
-def _description(name: str, found: type[ModulePass]) -> str:
+def description_of(name: str, found: type[ModulePass]) -> str:
     """Returns the documentation of a pass: its docstring, its module's docstring, or both."""
     own, module = _own_docstring(found), inspect.getdoc(inspect.getmodule(found))
     has_details = module is not None and "\n\n" in module and "\n\n" not in own
@@ -156,8 +157,9 @@ def _own_docstring(found: type[ModulePass]) -> str:
     return inspect.cleandoc(written)
 
 
-def _example(name: str, infos: Sequence[PassOptionInfo]) -> str:
+def _example(name: str, found: type[ModulePass]) -> str:
     """Returns the pass in the syntax of `-p`, with every required option."""
+    infos = get_pass_option_infos(found)
     needed = [f"{_option_name(info)}={_sample(info)}" for info in infos if info.default_value is None]
     return f"{name}{{{' '.join(needed)}}}" if needed else name
 
@@ -168,7 +170,7 @@ def _sample(info: PassOptionInfo) -> str:
     return known.get(info.expected_type.strip(_QUOTE), info.name.upper())
 
 
-def _facts(name: str, found: type[ModulePass]) -> Iterator[tuple[str, str]]:
+def facts_of(name: str, found: type[ModulePass]) -> Iterator[tuple[str, str]]:
     """Yields the facts about the pass in its class and in the pass tables."""
     for row in RELAY_PASSES:
         if row.pass_name == name:
@@ -187,13 +189,13 @@ def _facts(name: str, found: type[ModulePass]) -> Iterator[tuple[str, str]]:
         yield "Results", numerics.description
 
 
-def _option_line(info: PassOptionInfo, found: type[ModulePass]) -> str:
-    """Returns spelling, type, default and help of an option."""
+def options_of(found: type[ModulePass]) -> Iterator[tuple[str, str]]:
+    """Yields for each option of a pass its spelling with type and default, and its help."""
     helps: dict[str, str] = {field.name: field.metadata.get("help", "") for field in dataclasses.fields(found)}
-    default = "" if info.default_value is None else f" = {info.default_value}"
-    needed = "" if info.default_value is not None else "  (needed)"
-    text = f"  {helps[info.name]}" if helps[info.name] else ""
-    return f"  {_option_name(info)}: {info.expected_type.strip(_QUOTE)}{default}{text}{needed}"
+    for info in get_pass_option_infos(found):
+        default = "" if info.default_value is None else f" = {info.default_value or _EMPTY}"
+        needed = "" if info.default_value is not None else "  (needed)"
+        yield f"{_option_name(info)}: {info.expected_type.strip(_QUOTE)}{default}", f"{helps[info.name]}{needed}"
 
 
 def _option_name(info: PassOptionInfo) -> str:

@@ -1,1 +1,1 @@
-"""The operators, with one file for each family."""
+"""Random numbers, sparse tensors, trees and annotations; operators of other kinds have folders."""

@@ -1,0 +1,1 @@
+"""The pages of `docs/reference`, generated from the definitions of ops, passes, commands, primitives and attributes."""
