@@ -1,8 +1,8 @@
-"""Compiles LLVM IR text to object code, and loads object code.
+"""Compiles LLVM IR text to object code.
 
 Compilation uses the new pass manager: a short pipeline for code that is vectorised already (`vector_passes.py`), else
 the default pipeline of a given level with loop unrolling, which obeys `llvm.loop.unroll.*` of the kernels. Code is
-position-independent and uses the small code model, so the same object serves the JIT linker and a C linker.
+position-independent and uses the small code model, so the same object serves `NativeLibrary` and a C linker.
 
 llvmlite holds one lock around every call into LLVM. The two long calls, to optimise and to emit, touch only the module,
 its context and its target machine, so they bypass this lock, and several modules compile in parallel. A call that
@@ -13,19 +13,16 @@ from __future__ import annotations
 
 import ctypes
 import functools
-import itertools
 import re
 import threading
-import weakref
 from collections import deque
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from importlib import import_module, resources
 from typing import Any, Final, NamedTuple
 
-from xrelay.errors import ExecutionError, LoweringError
-from xrelay.forking import forks_wait
+from xrelay.errors import LoweringError, one_line
 from xrelay.runtime import llvm
 from xrelay.runtime.cache import ObjectCache, object_key
 from xrelay.runtime.cores import default_num_threads
@@ -33,8 +30,6 @@ from xrelay.runtime.vector_passes import VECTOR_PASSES, Code, code_of, hide_coun
 from xrelay.shortage import LLVM, check_memory
 
 _TRIPLE: Final = re.compile(r'^target triple = "([^"\n]*)"', re.MULTILINE)
-_ORC_LOCK: Final = threading.Lock()
-LIBRARIES_PER_LINKER: Final = 16
 IDLE_COMPILERS: Final = 8
 """The maximum number of idle compilers, over all options."""
 
@@ -144,11 +139,7 @@ def _parsed(ir_text: str) -> Generator[Any]:
 
 
 def _refusal(error: RuntimeError) -> LoweringError:
-    return LoweringError(f"LLVM rejects the generated code: {_one_line(error)}")
-
-
-def _one_line(error: Exception) -> str:
-    return " ".join(str(error).split())
+    return LoweringError(f"LLVM rejects the generated code: {one_line(str(error))}")
 
 
 class _Compiler:
@@ -296,79 +287,3 @@ def _function(function: Any, result: Any, *arguments: Any) -> Any:
 @functools.cache
 def _unlocked() -> _Unlocked:
     return _Unlocked()
-
-
-class _Linkers:
-    """Creates JIT linkers. JITLink places the sections of an object together, as the small code model requires.
-
-    A linker keeps 9 KB for each library that it has ever linked, so it is replaced after `LIBRARIES_PER_LINKER`, and is
-    freed with the last of its libraries.
-    """
-
-    def __init__(self) -> None:
-        self._current: Any = None
-        self._numbers = itertools.count()
-
-    def next(self) -> tuple[Any, str]:
-        """Returns a linker, and a unique library name."""
-        number = next(self._numbers)
-        if self._current is None or number % LIBRARIES_PER_LINKER == 0:
-            self._current = llvm.binding().create_lljit_compiler(use_jit_link=True)
-        return self._current, f"xrelay.{number}"
-
-
-_LINKERS: Final = _Linkers()
-
-
-class NativeLibrary:
-    """Object code loaded into this process: symbols and their addresses.
-
-    The code is unloaded with the last reference to the library. An address is valid only while the library is
-    alive, so callers must keep a reference to it.
-    """
-
-    def __init__(self, tracker: Any, linker: Any):
-        """Wraps a linked library; use `load`."""
-        self._tracker = tracker
-        unload = weakref.finalize(self, _unload, tracker, linker)
-        unload.atexit = False  # the process frees the memory at exit, and threads may still run the code
-
-    @staticmethod
-    def load(
-        objects: Sequence[bytes], *, exports: Sequence[str], imports: Mapping[str, int] | None = None
-    ) -> NativeLibrary:
-        """Links `objects` together and loads them.
-
-        `exports` are the symbols to look up later; `imports` binds undefined symbols to addresses. Other undefined
-        symbols are looked up in the process (libc, libm). Raises `ExecutionError` if a symbol is missing or an object
-        is malformed.
-        """
-        native = llvm.binding()
-        with _ORC_LOCK:
-            linker, name = _LINKERS.next()
-            builder = native.JITLibraryBuilder().add_current_process()
-            for code in objects:
-                builder.add_object_img(code)
-            for symbol, address in (imports or {}).items():
-                builder.import_symbol(symbol, address)
-            for symbol in exports:
-                builder.export_symbol(symbol)
-            try:
-                return NativeLibrary(builder.link(linker, name), linker)
-            except RuntimeError as error:
-                check_memory(LLVM, "loading native code")
-                hint = "LLVM prints the names of missing symbols to stderr"
-                raise ExecutionError(f"cannot load native code: {_one_line(error)}", help=hint) from error
-
-    def address(self, symbol: str) -> int:
-        """Returns the address of an exported symbol. Raises `ExecutionError` if it was not exported."""
-        try:
-            return self._tracker[symbol]
-        except KeyError:
-            raise ExecutionError(f"the native library has no symbol '{symbol}'") from None
-
-
-def _unload(tracker: Any, linker: Any) -> None:
-    """Unloads a library. The argument keeps its linker alive until then."""
-    with forks_wait(is_short=True):  # run by the garbage collector, in any thread
-        tracker.close()

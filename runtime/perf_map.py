@@ -12,7 +12,7 @@ from typing import Final
 
 from xrelay.runtime.elf import function_sizes
 from xrelay.runtime.metadata import ModelMetadata
-from xrelay.runtime.native import NativeLibrary
+from xrelay.runtime.native_library import NativeLibrary
 
 _LOG: Final = logging.getLogger(__name__)
 

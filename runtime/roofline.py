@@ -20,7 +20,8 @@ from xrelay.runtime.abi import Context
 from xrelay.runtime.arena import address_of, aligned_bytes
 from xrelay.runtime.cache import FileRecord
 from xrelay.runtime.json_fields import decode, parse_json_object
-from xrelay.runtime.native import NativeLibrary, compile_ir
+from xrelay.runtime.native import compile_ir
+from xrelay.runtime.native_library import NativeLibrary
 from xrelay.runtime.thread_pool import thread_pool
 
 SIZES: Final = (1 << 17, 1 << 20, 1 << 23, 1 << 27)

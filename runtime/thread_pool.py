@@ -19,7 +19,8 @@ from typing import Final
 from xrelay.runtime.abi import PARALLEL_FOR_SYMBOL
 from xrelay.runtime.cache import ObjectCache
 from xrelay.runtime.cores import available_cores
-from xrelay.runtime.native import NativeLibrary, compile_many
+from xrelay.runtime.native import compile_many
+from xrelay.runtime.native_library import NativeLibrary
 
 _SPIN_NANOSECONDS: Final = 40_000
 _CALIBRATION_PAUSES: Final = 500

@@ -11,7 +11,8 @@ import pytest
 
 from xrelay.errors import ExecutionError, LoweringError
 from xrelay.runtime import llvm
-from xrelay.runtime.native import NativeLibrary, assembly, compile_ir, compile_many
+from xrelay.runtime.native import assembly, compile_ir, compile_many
+from xrelay.runtime.native_library import NativeLibrary
 
 
 def constant(name: str, value: int) -> str:
@@ -106,11 +107,10 @@ def test_libm_is_at_hand():
     assert call(library, "f") == 1
 
 
-def test_missing_symbol(capfd: pytest.CaptureFixture[str]):
+def test_missing_symbol():
     text = "declare i64 @missing_symbol()\ndefine i64 @f() {\n  %r = call i64 @missing_symbol()\n  ret i64 %r\n}\n"
-    with pytest.raises(ExecutionError, match="cannot load native code"):
+    with pytest.raises(ExecutionError, match=r"cannot load native code: .*'missing_symbol'"):
         NativeLibrary.load([compile_ir(text, cpu="", features="")], exports=["f"])
-    assert "missing_symbol" in capfd.readouterr().err
 
 
 def test_garbage_is_no_object_file():
