@@ -18,7 +18,7 @@ when a text mentions it:
     [project.entry-points."xrelay.dialects"]
     acme = "acme.ops:ACME"            # a Dialect
 
-docs/extending.md shows two packages. If a plugin cannot be loaded, the logger `xrelay` warns and names it, and the
+docs/write-an-op.md shows a package. If a plugin cannot be loaded, the logger `xrelay` warns and names it, and the
 other plugins are still loaded.
 """
 

@@ -1,8 +1,9 @@
 """The documentation is correct: its Python runs, its programs parse, its commands print the shown output.
 
-In docs/*.md, per file and in order: ```python blocks run in one namespace, ```mlir blocks that begin with
-`// NAME.mlir` become files, and each `$ command` of ```console blocks runs in the folder of those files and must print
-the lines below it. `PYTHONPATH=tests python tests/meta/test_docs.py` writes the output of the commands to the files.
+In docs/*.md, per file and in order: blocks that begin with `// NAME.mlir`, `# NAME.py` or `# NAME.toml` become files,
+other ```python blocks run in one namespace, and each `$ command` of ```console blocks runs in the folder of those files
+and must print the lines below it. `pip install` installs a package of the page for the commands after it.
+`PYTHONPATH=tests python tests/meta/test_docs.py` writes the output of the commands to the files.
 """
 
 from __future__ import annotations
@@ -25,6 +26,20 @@ ROOT = Path(__file__).resolve().parents[2]
 ENVIRONMENT = {**os.environ, "NO_COLOR": "1"}
 PAGES = sorted((ROOT / "docs").glob("*.md"))
 FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+FILE = re.compile(r"(?://|#) (\S+\.(?:mlir|py|toml))\n")
+"""The first line of a block that becomes a file."""
+SITE = "site"
+"""The folder in which `pip install` of a page installs packages."""
+PIP = {
+    "PIP_TARGET": SITE,
+    "PIP_UPGRADE": "1",
+    "PIP_NO_DEPS": "1",
+    "PIP_NO_INDEX": "1",
+    "PIP_NO_BUILD_ISOLATION": "0",  # no isolation: pip inverts this variable
+    "PIP_DISABLE_PIP_VERSION_CHECK": "1",
+    "PIP_ROOT_USER_ACTION": "ignore",
+    "PIP_QUIET": "1",
+}
 
 
 def write_model(folder: Path) -> None:
@@ -47,6 +62,10 @@ def write_model(folder: Path) -> None:
 def run(command: str, folder: Path, environment: Mapping[str, str]) -> str:
     """Returns the output of a command, including errors."""
     own = {**environment, "XRELAY_CACHE_DIR": str(folder / "cache")}
+    if command.startswith("pip "):
+        own |= PIP
+    elif (folder / SITE).exists():
+        own["PYTHONPATH"] = str(folder / SITE)
     done = subprocess.run(
         command, shell=True, cwd=folder, env=own, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
     )
@@ -73,10 +92,12 @@ def play(page: Path, folder: Path, environment: Mapping[str, str]) -> str:
 
     def block(match: re.Match[str]) -> str:
         language, text = match.groups()
-        if language == "python":
+        if (name := FILE.match(text)) is not None:
+            path = folder / name[1]
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text.partition("\n")[2], encoding="utf-8")
+        elif language == "python":
             exec(compile(text, f"{page.name}, python", "exec"), namespace)
-        elif language == "mlir" and (name := re.match(r"// (\S+\.mlir)\n", text)):
-            (folder / name[1]).write_text(text.partition("\n")[2])
         elif language == "console":
             return f"```console\n{as_printed(text, folder, environment)}```"
         return match[0]

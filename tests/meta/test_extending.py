@@ -1,4 +1,4 @@
-"""The two packages of docs/extending.md: an op under its own dialect, and a pass that takes part in compiling."""
+"""Two packages: an op under its own dialect, and a pass that takes part in compiling."""
 
 from __future__ import annotations
 

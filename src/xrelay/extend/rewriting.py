@@ -3,8 +3,8 @@
 rewrite(module, {get_relay_op("divide"): MultiplyInstead()})
 """
 
-from xrelay.passes.graph.remarks import Remark
+from xrelay.passes.graph.remarks import Remark, Remarks, report
 from xrelay.passes.graph.rewriting import Emitter, constant_of, owner_of, rewrite, rewrite_once
 from xrelay.passes.infra.verify import walk_ops
 
-__all__ = ["Emitter", "Remark", "constant_of", "owner_of", "rewrite", "rewrite_once", "walk_ops"]
+__all__ = ["Emitter", "Remark", "Remarks", "constant_of", "owner_of", "report", "rewrite", "rewrite_once", "walk_ops"]
