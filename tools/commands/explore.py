@@ -22,6 +22,7 @@ from xrelay.tools.commands.feeding import add_input_options
 
 if TYPE_CHECKING:
     from xrelay.api.profile import Profile
+    from xrelay.runtime.artifact import Artifact
     from xrelay.tools.explore.linked_text import Level
 
 
@@ -94,7 +95,7 @@ def _explore(args: Namespace, output: Path) -> None:
         built = recipe.build(receiver=stages, progress=progress)
     if recipe.is_onnx:
         stages.levels.insert(0, _onnx_level(args.model))
-    profile = None if args.no_run or args.target is not None else _profile(args)
+    profile = None if args.no_run or args.target is not None else _profile(args, built.artifact)
     metadata = built.artifact.metadata
     summary = f"{len(metadata.kernels)} kernels for {metadata.cpu}, xrelay -O{args.opt_level}"
     text = page_text(page_data(recipe.name, summary, stages, passes, profile), recipe.name)
@@ -104,22 +105,13 @@ def _explore(args: Namespace, output: Path) -> None:
         raise InputError(f"cannot write the page: {error.strerror}", location=str(output)) from error
 
 
-def _profile(args: Namespace) -> Profile:
-    """Returns the times of a run. The kernels are compiled one by one, as `xrelay compile` does."""
-    from xrelay.api.compile import compile
+def _profile(args: Namespace, artifact: Artifact) -> Profile:
+    """Returns the times of a run of the recorded compilation."""
+    from xrelay.api.model import CompiledModel
     from xrelay.tools.commands.feeding import make_inputs
 
     args.random = True
-    model = compile(
-        args.model,
-        opt_level=args.opt_level,
-        threads=args.threads,
-        shapes=dict(args.shapes),
-        integers=args.integers,
-        exact=args.exact,
-        specialize=False,
-        records=args.records,
-    )
+    model = CompiledModel(artifact, num_threads=args.threads)
     return model.profile(make_inputs(args, model.inputs))
 
 

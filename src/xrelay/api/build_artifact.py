@@ -30,7 +30,7 @@ from xrelay.passes.graph.tuple_leaves import leaf_types
 from xrelay.passes.instruments.timing import TimeTree
 from xrelay.runtime.artifact import Artifact
 from xrelay.runtime.cache import ObjectCache
-from xrelay.runtime.kernel_work import UNKNOWN_WORK
+from xrelay.runtime.kernel_work import UNKNOWN_WORK, KernelWork
 from xrelay.runtime.metadata import KernelInfo, ModelMetadata, TensorSpec, abi_stamp, function_spec
 from xrelay.runtime.native import assembly, compile_many
 from xrelay.target.target import Target
@@ -268,9 +268,10 @@ class _Builder:
             runner.run_after_split(module, kernels)
             runner.report(len(stages), NATIVE)
             metadata, weights = tables_of(module)
-            kernel_table = _with_code(metadata.kernels, module, kernels)
+            work = runner.work if kernels is None else {**runner.work, **kernels.work}
             with runner.clock.step(NATIVE):
                 symbols = kernels.symbols if kernels is not None else {}
+                kernel_table = _with_code(metadata.kernels, module, symbols, work)
                 code = _native(module, target, level, receiver, len(stages) + 1, objects, symbols)
                 code += kernels.finish() if kernels is not None else ()
         if receiver is not None:
@@ -288,10 +289,11 @@ class _Builder:
         return Built(artifact, _timing(runner.clock, kernels))
 
 
-def _with_code(kernels: Sequence[KernelInfo], module: ModuleOp, stream: KernelStream | None) -> tuple[KernelInfo, ...]:
+def _with_code(
+    kernels: Sequence[KernelInfo], module: ModuleOp, symbols: Mapping[str, str], work: Mapping[str, KernelWork]
+) -> tuple[KernelInfo, ...]:
     """Returns the kernels of a module in the llvm dialect with their symbols in object code, arguments and work."""
     types = {op.sym_name.data: op.function_type.inputs.data for op in module.ops if isinstance(op, FuncOpOfLLVM)}
-    symbols, work = ({}, {}) if stream is None else (stream.symbols, stream.work)
     return tuple(
         replace(
             kernel,

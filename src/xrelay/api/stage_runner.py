@@ -20,6 +20,7 @@ from xrelay.api.stage_dump import StageReceiver
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.shared.levels import level_of
 from xrelay.lowering.kernel_units import KernelUnit, take_units
+from xrelay.lowering.kernel_work import kernel_work
 from xrelay.lowering.pipelines import OPTIMIZER, PHASES_OF_ALL_ENTRIES, Phase, Stage, all_passes, remaining_stages
 from xrelay.lowering.registry import pass_thunks
 from xrelay.passes.catalogue.extensions import registered_passes
@@ -33,8 +34,10 @@ from xrelay.passes.infra.verify import walk_ops
 from xrelay.passes.instruments.timing import PassTiming, TimeTree
 from xrelay.passes.instruments.verify import Verify
 from xrelay.passes.loop.entry import call_single_kernel, check_declared_outputs
+from xrelay.passes.loop.nest_queries import kernels_of
 from xrelay.runtime.cache import ObjectCache
 from xrelay.runtime.cores import default_num_threads
+from xrelay.runtime.kernel_work import KernelWork
 from xrelay.runtime.native import CodeOptions
 from xrelay.target.target import Target
 
@@ -97,6 +100,8 @@ class StageRunner:
         self._context = full_context()
         self._passes = {**get_all_passes(), **pass_thunks()}
         self.clock = TimeTree()
+        self.work: dict[str, KernelWork] = {}
+        """The work of the kernels in the module, by symbol; kernels that a `KernelStream` takes are not in it."""
 
     def run(self, module: ModuleOp) -> None:
         """Runs the remaining stages on `module`.
@@ -156,6 +161,8 @@ class StageRunner:
             if stage is None:
                 continue
             self.report(number - 1, stage.name)
+            if stage.phase is Phase.SCHEDULED:
+                self.work = {kernel.sym_name.data: kernel_work(kernel) for kernel in kernels_of(module)}
             if kernels is not None and stage.phase is Phase.LOOP:
                 self._run_kernels(module, stage, kernels, number - 1, instruments)
             else:

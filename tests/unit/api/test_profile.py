@@ -66,6 +66,12 @@ def test_a_product_has_its_operations_and_its_schedule(profile: Profile):
     assert product.roofline_share is not None
 
 
+def test_kernels_compiled_with_their_module_have_the_same_work(profile: Profile, tmp_path: Path):
+    whole = xrelay.compile(xrelay.parse(TEXT), threads=2, dump_stages=tmp_path).profile([DATA], runs=1)
+    numbers = {kernel.name: (kernel.operations, kernel.bytes, kernel.schedule) for kernel in profile.kernels}
+    assert {kernel.name: (kernel.operations, kernel.bytes, kernel.schedule) for kernel in whole.kernels} == numbers
+
+
 def test_results_and_later_runs_are_unaffected(model: CompiledModel):
     before = model(DATA)[0]
     model.profile([DATA], runs=1)
