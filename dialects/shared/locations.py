@@ -76,6 +76,13 @@ def fuse_locations(locations: Iterable[LocationAttr]) -> LocationAttr:
     return next(iter(found), UnknownLoc())
 
 
+def locate(ops: Iterable[Operation], location: LocationAttr) -> None:
+    """Sets `location` on the ops that have none."""
+    for op in ops:
+        if type(op.location) is UnknownLoc:
+            op.location = location
+
+
 def source_names(location: Attribute) -> list[str]:
     """The source node names in a location, in order: for `loc(fused["conv1", "relu1"])` both."""
     names: list[str] = []

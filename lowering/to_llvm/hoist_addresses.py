@@ -187,6 +187,7 @@ class _Hoisting:
             return
 
         def place(op: Operation) -> SSAValue:
+            op.location = address.location
             block.insert_op_before(op, address)
             return self._place(op, block, around).results[0]
 

@@ -296,6 +296,8 @@ class _BodyLowering:
                 return [self.value(value) for value in op.values]
             result = self._lower(op, target)
             result.name_hint = op.results[0].name_hint
+            if isinstance(result.owner, Operation):
+                result.owner.location = op.location
             self._values[op.results[0]] = result
         parent = source.parent_op()
         raise LoweringError("a body does not end in topi.yield", location=describe_location(parent) if parent else None)

@@ -35,7 +35,7 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from xrelay.dialects.shared.levels import level_of
-from xrelay.dialects.shared.locations import describe_location
+from xrelay.dialects.shared.locations import describe_location, locate
 from xrelay.dialects.shared.op_lists import all_ops, is_kind, ops_in
 from xrelay.errors import LoweringError
 from xrelay.passes.infra.pattern_counts import RECORDER
@@ -185,11 +185,8 @@ class ConversionRewriter:
 
     def _locate(self, op: Operation) -> None:
         """Sets the current location on `op` and the ops in it that have none."""
-        if type(self._location) is UnknownLoc:
-            return
-        for inner in all_ops(op) if op.regions else (op,):
-            if type(inner.location) is UnknownLoc:
-                inner.location = self._location
+        if type(self._location) is not UnknownLoc:
+            locate(all_ops(op) if op.regions else (op,), self._location)
 
     def _cast(self, value: SSAValue, target: Attribute, point: InsertPoint) -> SSAValue:
         cast, result = UnrealizedConversionCastOp.cast_one(value, target)

@@ -3,7 +3,8 @@
 Blocks have the information that schedules need, and are removed once the schedule is applied. The init of each
 reduction moves to a nest of its own before the reduction's loops (`decompose_init`), loops are cut or moved so that
 partial tiles have constant extents (`tails`), and each block is replaced by its body, with its variables replaced by
-their bindings. Local buffers of partial tiles get narrower rows (`narrow_rows`).
+their bindings. Local buffers of partial tiles get narrower rows (`narrow_rows`). Statements get the source location of
+their block, and loops that a schedule made get those of their statements, so that native code leads to its nodes.
 """
 
 from __future__ import annotations
@@ -14,12 +15,13 @@ from dataclasses import dataclass
 from xdsl.context import Context
 from xdsl.dialects import func, memref, scf
 from xdsl.dialects.arith import AndIOp
-from xdsl.dialects.builtin import IndexType, ModuleOp
+from xdsl.dialects.builtin import IndexType, ModuleOp, UnknownLoc
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.traits import is_side_effect_free
 
 from xrelay.dialects.loop import BlockOp, ForOp, LoadOp, LoopKind, StoreOp, ValueMap
-from xrelay.dialects.shared.op_lists import block_of, ops_of
+from xrelay.dialects.shared.locations import fuse_locations, locate
+from xrelay.dialects.shared.op_lists import block_of, ops_in, ops_of
 from xrelay.dialects.upstream.arith_extras import CmpiOp
 from xrelay.passes.infra.xrelay_pass import REORDERS_SUMS, XRelayPass
 from xrelay.passes.loop.decompose_init import decompose_init
@@ -75,6 +77,7 @@ def lower_blocks(function: func.FuncOp) -> None:
     _erase_empty_nests(function)
     narrow_rows(function)
     _hoist_indices(function)
+    _locate_loops(function)
 
 
 def _erase_block(block: BlockOp) -> None:
@@ -85,12 +88,14 @@ def _erase_block(block: BlockOp) -> None:
         block.erase()
         return
     body = block.body.block
+    locate(ops_in(body), block.location)
     _bind(block)
     statements = list(body.ops)
     for op in statements:
         op.detach()
     if conditions:
         statements = _under(conditions, statements)
+        locate(statements, block.location)
     assert block.parent is not None
     block.parent.insert_ops_before(statements, block)
     block.detach()
@@ -158,3 +163,11 @@ def _hoist_indices(function: func.FuncOp) -> None:
                 if is_index and is_side_effect_free(op) and all(block_of(value) is not body for value in op.operands):
                     op.detach()
                     loop.parent.insert_op_before(op, loop)
+
+
+def _locate_loops(function: func.FuncOp) -> None:
+    """Sets the locations of loops that have none to those of the ops inside, the innermost loops first."""
+    for loop in reversed(ops_of(function, ForOp)):
+        if type(loop.location) is UnknownLoc:
+            inside = {id(op.location): op.location for op in loop.body.block.ops}
+            loop.location = fuse_locations(inside.values())
