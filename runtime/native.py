@@ -26,6 +26,7 @@ from xrelay.errors import LoweringError, one_line
 from xrelay.runtime import llvm
 from xrelay.runtime.cache import ObjectCache, object_key
 from xrelay.runtime.cores import default_num_threads
+from xrelay.runtime.line_locations import Listing, listing_of, with_line_locations
 from xrelay.runtime.vector_passes import VECTOR_PASSES, Code, code_of, hide_counters
 from xrelay.shortage import LLVM, check_memory
 
@@ -94,6 +95,14 @@ def assembly(ir_text: str, *, cpu: str, features: str, opt_level: int = 3) -> st
     text, code = _prepared(ir_text)
     with _parsed(text) as module, _COMPILERS.one(CodeOptions(cpu, features, opt_level), _triple(text)) as compiler:
         return compiler.assembly(module, code)
+
+
+def located_assembly(ir_text: str, *, cpu: str, features: str, opt_level: int = 3) -> Listing:
+    """Returns the text of `assembly` with the lines of `ir_text` that its instructions were made from."""
+    text, code = with_line_locations(ir_text), code_of(ir_text)
+    hidden = hide_counters(text) if code is Code.VECTORS else text
+    with _parsed(hidden) as module, _COMPILERS.one(CodeOptions(cpu, features, opt_level), _triple(text)) as compiler:
+        return listing_of(compiler.assembly(module, code))
 
 
 def _triple(ir_text: str) -> str:

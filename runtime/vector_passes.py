@@ -56,8 +56,8 @@ _FLOW: Final = re.compile(
 )
 """Matches the lines that define the control flow of a text: functions, labels, ends of loops, conditional branches."""
 _COUNTER: Final = re.compile(
-    r"^  (?P<next>%\S+) = (?P<sum>add nsw i64 %\S+, \S+)\n"
-    r"  br label %(?P<target>[^\s,]+)(?:, !llvm.loop (?P<loop>!\d+))?$",
+    r"^  (?P<next>%\S+) = (?P<sum>add nsw i64 %\S+, [^\s,]+(?:, !dbg !\d+)?)\n"
+    r"  br label %(?P<target>[^\s,]+)(?:, !llvm.loop (?P<loop>!\d+))?(?:, !dbg !\d+)?$",
     re.MULTILINE,
 )
 """The last two lines of a counting loop."""

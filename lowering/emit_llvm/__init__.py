@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import IO, Final
 
 from xdsl.dialects import llvm
-from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, ModuleOp, StringAttr
+from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, LocationAttr, ModuleOp, StringAttr
 from xdsl.ir import Attribute, Operation
 
 from xrelay.dialects.shared.locations import describe_location
@@ -39,11 +39,13 @@ def emit_llvm_ir(
     target_cpu: str | None = None,
     target_features: str | None = None,
     prefer_vector_width: int | None = None,
+    locations: dict[int, LocationAttr] | None = None,
 ) -> str:
     """Returns the LLVM IR text of a module in the llvm dialect.
 
     `target_cpu`, `target_features` (as `"+avx512f,-sse4a"`) and `prefer_vector_width` (bits) become attributes of every
-    function with a body that does not set them itself. Raises `LoweringError`, with the source location, for an op
+    function with a body that does not set them itself. The source location of each instruction is added to `locations`
+    by its line in the text, counted from 0. Raises `LoweringError`, with the source location, for an op
     without a writer, a type that LLVM does not have, or a constant that cannot be written.
     """
     strings = {
@@ -58,8 +60,13 @@ def emit_llvm_ir(
         for name, value in (("datalayout", data_layout), ("triple", target_triple))
         if value is not None
     ]
+    line = sum(part.count("\n") + 1 for part in parts)
     for op in module.ops:
+        shared.first_line = line + 1
         parts.append(_top_level(op, shared, defaults))
+        line += parts[-1].count("\n") + 1  # an empty line separates parts
+    if locations is not None:
+        locations |= shared.locations
     parts.append("".join(shared.declarations.values()))
     parts.append(shared.metadata.text())
     return "\n".join(part for part in parts if part)

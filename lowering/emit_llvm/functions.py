@@ -8,6 +8,7 @@ from functools import cache
 from typing import Any, TypeAlias, TypeVar
 
 from xdsl.dialects import llvm
+from xdsl.dialects.builtin import LocationAttr
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from xrelay.dialects.shared.locations import describe_location
@@ -54,6 +55,10 @@ class ModuleText:
         self.constants = ConstantTexts(self.types)
         self.metadata = Metadata()
         self.declarations: dict[str, str] = {}
+        self.locations: dict[int, LocationAttr] = {}
+        """The source location of each instruction by its line, counted from 0."""
+        self.first_line = 0
+        """The line of the first instruction of the function that is written."""
 
     def declare(self, name: str, result: str, arguments: Iterable[str]) -> None:
         """Declares an intrinsic, once."""
@@ -140,7 +145,10 @@ class FunctionText:
             if number:
                 self._write_phis(block)
             for inner in block.ops:
+                first = len(self.lines)
                 self._write(inner)
+                for line in range(first, len(self.lines)):
+                    self.module.locations[self.module.first_line + line] = inner.location
         return "\n".join(self.lines)
 
     def _write(self, op: Operation) -> None:

@@ -93,8 +93,7 @@ def _explore(args: Namespace, output: Path) -> None:
     stages, passes = StageRecorder(), PassRecorder(target, FusionOptions(args.opt_level))
     with progress_bar("compiling") as progress, PassContext(instruments=[passes]):
         built = recipe.build(receiver=stages, progress=progress)
-    if recipe.is_onnx:
-        stages.levels.insert(0, _onnx_level(args.model))
+    stages.levels.insert(0, _onnx_level(args.model) if recipe.is_onnx else _text_level(args.model))
     profile = None if args.no_run or args.target is not None else _profile(args, built.artifact)
     metadata = built.artifact.metadata
     summary = f"{len(metadata.kernels)} kernels for {metadata.cpu}, xrelay -O{args.opt_level}"
@@ -113,6 +112,15 @@ def _profile(args: Namespace, artifact: Artifact) -> Profile:
     args.random = True
     model = CompiledModel(artifact, num_threads=args.threads)
     return model.profile(make_inputs(args, model.inputs))
+
+
+def _text_level(model: Path) -> Level:
+    """Returns the text of a model as the first level; its nodes are its lines."""
+    from xrelay.tools.explore.linked_text import Level
+
+    text = model.read_text(encoding="utf-8")
+    lines = {at: (f"line {at + 1}",) for at in range(text.count("\n") + 1)}
+    return Level("text", "the text of the model", text, (), lines)
 
 
 def _onnx_level(model: Path) -> Level:

@@ -11,8 +11,8 @@ from xdsl.ir import Operation, SSAValue
 
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.shared.attribute_names import PRIMITIVE
-from xrelay.dialects.shared.locations import source_names
 from xrelay.passes.infra.verify import walk_ops
+from xrelay.tools.explore.linked_text import names_of
 
 KERNEL, INPUT, OUTPUT, OP = "kernel", "input", "output", "op"
 _DIALECT = "relay."
@@ -87,7 +87,7 @@ class _Builder:
         self._makers.update(dict.fromkeys([*op.results, *inner], number))
 
     def _node(self, op: Operation) -> GraphNode:
-        names = tuple(source_names(op.location))
+        names = names_of(op.location)
         if isinstance(op, ReturnOp):
             return GraphNode(OUTPUT, "outputs")
         if isinstance(op, CallOp) and (callee := op.callee.string_value()) in self._kernels:

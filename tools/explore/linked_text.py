@@ -6,11 +6,12 @@ from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from io import StringIO
 
-from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.dialects.builtin import ArrayAttr, FileLineColLoc, FusedLoc, ModuleOp, StringAttr
 from xdsl.dialects.func import CallOp
-from xdsl.ir import Operation
+from xdsl.ir import Attribute, Operation
 
 from xrelay.dialects.shared.locations import source_names
 from xrelay.passes.infra.printing import TextPrinter, bracket_function_results
@@ -69,7 +70,18 @@ def linked_text(module: ModuleOp, name: str, title: str, computed: Mapping[str, 
 
 def nodes_of_op(op: Operation) -> Sequence[str]:
     """Returns the nodes of an op: those of its location, and the function that it calls as `@name`."""
-    return [*source_names(op.location), *([f"@{op.callee.string_value()}"] if isinstance(op, CallOp) else [])]
+    return [*names_of(op.location), *([f"@{op.callee.string_value()}"] if isinstance(op, CallOp) else [])]
+
+
+@lru_cache(maxsize=4096)
+def names_of(location: Attribute) -> tuple[str, ...]:
+    """Returns the nodes in a location; `line N` is a node of a text."""
+    names = source_names(location)
+    if not names:
+        fused = location.locations if isinstance(location, FusedLoc) else None
+        parts = fused.data if isinstance(fused, ArrayAttr) else (location,)
+        names = [f"line {part.line.data}" for part in parts if isinstance(part, FileLineColLoc)]
+    return tuple(dict.fromkeys(names))
 
 
 def nodes_of_functions(module: ModuleOp) -> dict[str, tuple[str, ...]]:

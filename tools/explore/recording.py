@@ -10,6 +10,7 @@ from typing import Final
 
 from xdsl.dialects.builtin import ModuleOp
 
+from xrelay.api.stage_dump import NativePiece
 from xrelay.lowering.pipelines import Phase
 from xrelay.lowering.topi_to_loop.explain_schedules import ExplainedSchedule, explain_schedules
 from xrelay.passes.fusion.explain import ExplainedBlock, explain_fusion
@@ -63,9 +64,9 @@ class StageRecorder:
         if name == Phase.SCHEDULED.name.lower():
             self.plan = arena_plan(module)
 
-    def receive_native(self, number: int, texts: Sequence[str], listings: Sequence[str]) -> None:
+    def receive_native(self, number: int, pieces: Sequence[NativePiece]) -> None:
         """Keeps LLVM IR and assembly."""
-        self.levels += (llvm_level(texts, self._computed), assembly_level(listings, self._computed))
+        self.levels += (llvm_level(pieces, self._computed), assembly_level(pieces, self._computed))
 
     def finish_stages(self) -> None:
         """Does nothing."""

@@ -16,7 +16,7 @@ from xdsl.dialects.llvm import FuncOp as FuncOpOfLLVM
 from xrelay.api.codegen import llvm_texts
 from xrelay.api.interface import tables_of
 from xrelay.api.kernel_stream import KernelCounts, KernelStream
-from xrelay.api.stage_dump import StageReceiver
+from xrelay.api.stage_dump import NativePiece, StageReceiver
 from xrelay.api.stage_runner import APPROXIMATING_PASSES, INTEGER_PASSES, Progress, StageRunner, decide
 from xrelay.arguments import MAX_OPT_LEVEL
 from xrelay.dialects.shared.attribute_names import COMPILER, PRIMITIVE
@@ -32,7 +32,7 @@ from xrelay.runtime.artifact import Artifact
 from xrelay.runtime.cache import ObjectCache
 from xrelay.runtime.kernel_work import UNKNOWN_WORK, KernelWork
 from xrelay.runtime.metadata import KernelInfo, ModelMetadata, TensorSpec, abi_stamp, function_spec
-from xrelay.runtime.native import assembly, compile_many
+from xrelay.runtime.native import compile_many, located_assembly
 from xrelay.target.target import Target
 
 
@@ -340,8 +340,9 @@ def _native(
     levels = [GLUE_LLVM_LEVEL if piece.is_glue else level for piece in pieces]
     if receiver is not None:
         listings = [
-            assembly(text, cpu=target.mcpu, features=features, opt_level=level)
+            located_assembly(text, cpu=target.mcpu, features=features, opt_level=level)
             for text, level in zip(texts, levels, strict=True)
         ]
-        receiver.receive_native(number, texts, listings)
+        receiver.receive_native(number, [NativePiece(piece.text, piece.locations, listing)
+                                         for piece, listing in zip(pieces, listings, strict=True)])  # fmt: skip
     return compile_many(texts, cpu=target.mcpu, features=features, opt_level=levels, cache=cache)

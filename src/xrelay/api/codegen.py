@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from xdsl.dialects import llvm
-from xdsl.dialects.builtin import IntegerType, ModuleOp, StringAttr, SymbolRefAttr, VectorType
+from xdsl.dialects.builtin import IntegerType, LocationAttr, ModuleOp, StringAttr, SymbolRefAttr, VectorType
 from xdsl.ir import Attribute, Block, Operation
 
 from xrelay.dialects.loop.signature import PLAN
@@ -36,6 +36,8 @@ class Piece(NamedTuple):
     text: str
     is_glue: bool
     """Whether the part only calls kernels, and so gains nothing from LLVM's optimiser."""
+    locations: Mapping[int, LocationAttr]
+    """The source locations of instructions by line, counted from 0."""
 
 
 def llvm_texts(module: ModuleOp, target: Target, symbols: Mapping[str, str] = NO_SYMBOLS) -> list[Piece]:
@@ -48,7 +50,7 @@ def llvm_texts(module: ModuleOp, target: Target, symbols: Mapping[str, str] = NO
     functions that are only declared to their symbols in object code.
     """
     if target.triple is not None:
-        return [Piece(_text(module, target), is_glue=False)]
+        return [_piece(module, target, is_glue=False)]
     defined: dict[str, Operation] = {}
     declared: dict[str, Operation] = {}
     for op in module.ops:
@@ -64,8 +66,8 @@ def llvm_texts(module: ModuleOp, target: Target, symbols: Mapping[str, str] = NO
         declarations = [_declaration(declared.get(name, defined.get(name))) for name in outside if name not in copied]
         kernels = references.keys() | symbols.keys()
         is_glue = ENTRY_SYMBOL in names and not any(_computes(defined[name], kernels) for name in names)
-        text = _piece([*copies, *(defined[name] for name in names)], declarations, target, symbols)
-        pieces.append(Piece(text, is_glue))
+        part = _module([*copies, *(defined[name] for name in names)], declarations, symbols)
+        pieces.append(_piece(part, target, is_glue=is_glue))
     for op in defined.values():
         for region in op.regions:
             dispose(region)
@@ -131,13 +133,10 @@ def _stored_kinds(op: Operation) -> set[type[Attribute]]:
     return {type(store.value.type) for store in ops_of(op, llvm.StoreOp)} - {llvm.LLVMPointerType}
 
 
-def _piece(
-    functions: Iterable[Operation],
-    declarations: Iterable[llvm.FuncOp | None],
-    target: Target,
-    symbols: Mapping[str, str],
-) -> str:
-    """Returns the text of some ops of a module, which move into a new module."""
+def _module(
+    functions: Iterable[Operation], declarations: Iterable[llvm.FuncOp | None], symbols: Mapping[str, str]
+) -> ModuleOp:
+    """Moves some ops of a module into a new module."""
     announced = {symbols.get(op.sym_name.data, op.sym_name.data): op for op in declarations if op is not None}
     ops: list[Operation] = list(announced.values())
     for op in functions:
@@ -149,7 +148,7 @@ def _piece(
     module = ModuleOp(ops)
     if symbols:
         rename_symbols(module, symbols)
-    return _text(module, target)
+    return module
 
 
 def rename_symbols(module: ModuleOp, names: Mapping[str, str]) -> None:
@@ -164,14 +163,17 @@ def rename_symbols(module: ModuleOp, names: Mapping[str, str]) -> None:
             op.sym_name = StringAttr(names[op.sym_name.data])
 
 
-def _text(module: ModuleOp, target: Target) -> str:
-    return emit_llvm_ir(
+def _piece(module: ModuleOp, target: Target, *, is_glue: bool) -> Piece:
+    locations: dict[int, LocationAttr] = {}
+    text = emit_llvm_ir(
         module,
         target_triple=target.triple,
         target_cpu=target.mcpu,
         target_features=",".join(target.code_features()) if target.features else None,
         prefer_vector_width=target.vector_bits,
+        locations=locations,
     )
+    return Piece(text, is_glue, locations)
 
 
 def _is_copied(op: Operation) -> bool:

@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Final, NamedTuple, Protocol
 
-from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.dialects.builtin import LocationAttr, ModuleOp, StringAttr
 
 from xrelay.api.sources import write_text
 from xrelay.dialects.relay.structure.weights import Weight, add_by_key, weights_of
 from xrelay.dialects.shared.attribute_names import WEIGHTS_FILE
 from xrelay.errors import InputError
 from xrelay.passes.infra.printing import print_module
+from xrelay.runtime.line_locations import Listing
 from xrelay.runtime.safetensors_file import write_safetensors
 
 _SIDE_FILE: Final = "weights.safetensors"
+
+
+class NativePiece(NamedTuple):
+    """A part of a program as LLVM IR, with the source locations of its lines, and as assembly."""
+
+    text: str
+    locations: Mapping[int, LocationAttr]
+    listing: Listing
 
 
 class StageReceiver(Protocol):
@@ -25,8 +34,8 @@ class StageReceiver(Protocol):
         """Receives the module after stage `number`; stage 0 is the imported program."""
         ...
 
-    def receive_native(self, number: int, texts: Sequence[str], listings: Sequence[str]) -> None:
-        """Receives the LLVM IR of each piece of the program, and its assembly listings in the same order."""
+    def receive_native(self, number: int, pieces: Sequence[NativePiece]) -> None:
+        """Receives the pieces of the program as LLVM IR and assembly."""
         ...
 
     def finish_stages(self) -> None:
@@ -57,10 +66,10 @@ class StageDump:
             module.attributes[WEIGHTS_FILE] = StringAttr(_SIDE_FILE)
         write_text(self.folder / f"{number:02d}_{name}.mlir", print_module(module) + "\n")
 
-    def receive_native(self, number: int, texts: Sequence[str], listings: Sequence[str]) -> None:
+    def receive_native(self, number: int, pieces: Sequence[NativePiece]) -> None:
         """Writes `NN_native.ll` and `NN_native.s`."""
-        write_text(self.folder / f"{number:02d}_native.ll", "\n".join(texts))
-        write_text(self.folder / f"{number + 1:02d}_native.s", "\n".join(listings))
+        write_text(self.folder / f"{number:02d}_native.ll", "\n".join(piece.text for piece in pieces))
+        write_text(self.folder / f"{number + 1:02d}_native.s", "\n".join(piece.listing.text for piece in pieces))
 
     def finish_stages(self) -> None:
         """Writes the weights of all stages, each once."""

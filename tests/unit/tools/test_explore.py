@@ -27,6 +27,10 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> str:
 @pytest.fixture(scope="module")
 def data(page: str) -> dict[str, Any]:
     """The data in the page."""
+    return data_of(page)
+
+
+def data_of(page: str) -> dict[str, Any]:
     found = re.search(r'<script id="data"[^>]*>([^<]*)</script>', page)
     assert found is not None
     return json.loads(gzip.decompress(base64.b64decode(found[1])))
@@ -74,6 +78,19 @@ def test_lines_of_a_node_compute_it(data: dict[str, Any], level: str, text: str)
     assert not any(text in line for line in lines_of(found, ids(data, SOFTMAX)))
 
 
+@pytest.mark.parametrize("level", ["scheduled", "scf", "llvm-ir", "assembly"])
+def test_instructions_lead_to_single_nodes_of_their_kernel(data: dict[str, Any], level: str) -> None:
+    (found,) = (each for each in data["levels"] if each["name"] == level)
+    lines = found["text"].split("\n")
+    (conv,), (relu,) = ids(data, CONV), ids(data, RELU)
+    linked = [(lines[int(at)], nodes) for at, nodes in found["nodes"].items()]
+    products = [nodes for text, nodes in linked if re.search(r"mulf|fmul|vmulps|vfmadd|call .*fmuladd", text)]
+    maxima = [nodes for text, nodes in linked if re.search(r"maximumf|llvm\.maximum|llvm\.maxnum|vmaxps", text)]
+    assert [conv] in products
+    assert [relu] not in products
+    assert [relu] in maxima
+
+
 def test_graph_groups_fused_ops(data: dict[str, Any]) -> None:
     nodes = data["graph"]["nodes"]
     kernels = [node for node in nodes if ids(data, CONV) & set(node["nodes"])]
@@ -117,6 +134,20 @@ def test_page_needs_no_network(page: str) -> None:
     links = re.findall(r'(?:src|href)\s*=\s*["\'][^"\']*', page)
     assert not links
     assert not re.findall(r"url\(|@import|fetch\(|XMLHttpRequest", page)
+
+
+def test_lines_of_a_text_are_its_nodes(tmp_path: Path) -> None:
+    text = """func.func @main(%x: tensor<8xf32>) -> tensor<8xf32> {
+  %y = relay.exp(%x) : (tensor<8xf32>) -> tensor<8xf32>
+  func.return %y : tensor<8xf32>
+}
+"""
+    (tmp_path / "m.mlir").write_text(text, encoding="utf-8")
+    explore(tmp_path / "m.mlir", tmp_path / "m.html")
+    data = data_of((tmp_path / "m.html").read_text(encoding="utf-8"))
+    assert data["levels"][0]["text"] == text
+    for level in data["levels"]:
+        assert lines_of(level, ids(data, "line 2")), level["name"]
 
 
 def test_names_of_nodes_are_not_html(tmp_path: Path) -> None:
