@@ -61,7 +61,7 @@ def llvm_pipeline(
     """Returns the names of the passes, in order, for a CPU with or without instructions to convert f16.
 
     `dot_products` is the name of the CPU's instruction for sums of products of bytes, with the width in bits of its
-    longest vectors. `scalef` is whether the CPU multiplies vectors of 512 bits by powers of two.
+    longest vectors. `scalef` is whether the CPU has AVX-512's instructions for powers of two.
 
     Each pass also runs alone on a text; the program between two of them is valid upstream MLIR.
     """
@@ -136,9 +136,9 @@ def compile_stages(
     `vector_lanes` is the number of f32 elements in a vector register of the target. `schedule_target` is the target in
     the form of `loop-assign-schedules{target=…}`, empty for the generic target. `converts_f16` is whether the target
     has conversion instructions between f16 and f32. `dot_products` is the name of the target's instruction for sums of
-    products of bytes, with the width in bits of its longest vectors. `scalef` is whether the target multiplies vectors
-    of 512 bits by powers of two. `tile_product` is the name of its instruction for products of tiles. `entry` is the
-    entry of the program that the later stages process: `main`, or a function that `relay.callers` lists. `decide`
+    products of bytes, with the width in bits of its longest vectors. `scalef` is whether the target has
+    AVX-512's instructions for powers of two. `tile_product` is the name of its instruction for products of tiles.
+    `entry` is the entry of the program that later stages process: `main`, or a function of `relay.callers`. `decide`
     enables or disables passes of the optimiser regardless of their level; without `relay-fuse-ops` every op is a kernel
     of its own. `records` is the path of a file of tuning records; it may be empty. Raises `InputError` if `opt_level`
     is not between 0 and 3.

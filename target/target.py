@@ -173,8 +173,11 @@ class Target:
 
     @property
     def scalef(self) -> bool:
-        """Whether an instruction multiplies vectors of 512 bits by powers of two: `vscalefps` of AVX-512."""
-        return self.arch == "x86_64" and self._has("avx512f")
+        """Whether instructions of AVX-512 multiply floats by powers of two, and compute their fractions.
+
+        They are `vscalefps` and `vreduceps`.
+        """
+        return self.arch == "x86_64" and self._has("avx512f", "avx512dq")
 
     def _has(self, *features: str) -> bool:
         """Whether code for the target may use all of these features."""

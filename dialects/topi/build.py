@@ -55,6 +55,8 @@ REASSOC_CONTRACT = arith.FastMathFlagsAttr([FastMathFlag.REASSOC, FastMathFlag.A
 """Allowed in sums of reductions: any order, and fused multiply-adds."""
 UNSIGNED_ZEROS = arith.FastMathFlagsAttr([FastMathFlag.NO_SIGNED_ZEROS])
 """Allowed in maxima of reductions: any order of 0.0 and -0.0, which saves two instructions."""
+NUMBERS = arith.FastMathFlagsAttr([FastMathFlag.NO_SIGNED_ZEROS, FastMathFlag.NO_NANS])
+"""Allowed in maxima of reductions whose result does not matter if there is a NaN."""
 
 IndexLike: TypeAlias = AffineExpr | Dim
 Number: TypeAlias = float | int
@@ -262,10 +264,13 @@ class Body:
             return self.plus(accumulator, self.times(a, b))
         return self.add(arith.AddfOp(accumulator, self.add(arith.MulfOp(a, b, ALLOW_CONTRACT)), REASSOC_CONTRACT))
 
-    def largest(self, accumulator: SSAValue, value: SSAValue) -> SSAValue:
-        """Adds a value to a maximum in any order; it is unspecified which of 0.0 and -0.0 remains, as in numpy."""
+    def largest(self, accumulator: SSAValue, value: SSAValue, *, is_number: bool = False) -> SSAValue:
+        """Adds a value to a maximum in any order; it is unspecified which of 0.0 and -0.0 remains, as in numpy.
+
+        With `is_number`, the maximum is unspecified if a value is a NaN, which saves two instructions.
+        """
         if isinstance(value.type, AnyFloat):
-            return self.add(arith.MaximumfOp(accumulator, value, UNSIGNED_ZEROS))
+            return self.add(arith.MaximumfOp(accumulator, value, NUMBERS if is_number else UNSIGNED_ZEROS))
         return self.maximum(accumulator, value)
 
     def smallest(self, accumulator: SSAValue, value: SSAValue) -> SSAValue:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
+from math import e, log2
+from typing import Final
 
 from xdsl.dialects import math
 from xdsl.dialects.builtin import AnyFloat, IntegerAttr, IntegerType, TensorType, i64
@@ -15,12 +18,19 @@ from xdsl.utils.exceptions import VerifyException
 from xrelay.dialects.topi.build import Body, compute, lowest, variables
 from xrelay.dialects.topi.compute import ComputeOp
 from xrelay.dialects.topi.named.base import Expansion, NamedOp
-from xrelay.dialects.topi.shapes import shape_of, tensor_type
+from xrelay.dialects.topi.shapes import bit_width, shape_of, tensor_type
+
+LOG2_E: Final = log2(e)
+SINGLE_BITS: Final = 32
+"""The number of bits of an f32."""
 
 
 @irdl_op_definition
 class SoftmaxOp(NamedOp):
     """`exp(x - max) / Σ exp(x - max)`, maximum and sum along `axis`.
+
+    A row with a NaN is NaN. Floats of at most 32 bits are computed as `2^((x - max) / ln 2)`, since powers of 2 take
+    fewer instructions; the error of `(x - max) / ln 2` is no greater than that of `x - max`.
 
     - C1: result and data have the same float type.
     - C2: 0 <= axis < rank.
@@ -78,7 +88,8 @@ class SoftmaxOp(NamedOp):
 
         def body(b: Body) -> list[SSAValue]:
             value = b.read(source, *b.spatial[:axis], b.reduction[0], *b.spatial[axis:])
-            return [(b.accumulate if first == 0 else b.largest)(b.accumulators[0], value)]
+            add = b.accumulate if first == 0 else partial(b.largest, is_number=True)
+            return [add(b.accumulators[0], value)]
 
         sizes = variables("i", shape)
         spatial = {name: size for i, (name, size) in enumerate(sizes.items()) if i != axis}
@@ -91,7 +102,10 @@ class SoftmaxOp(NamedOp):
     def _exponentials(self, largest: SSAValue) -> ComputeOp:
         def body(b: Body) -> list[SSAValue]:
             value, peak = b.read(self.data, *b.spatial), b.read(largest, *self._without_axis(b.spatial))
-            return [b.add(math.ExpOp(b.minus(value, peak)))]
+            below = b.minus(value, peak)
+            if bit_width(below.type) > SINGLE_BITS:
+                return [b.add(math.ExpOp(below))]
+            return [b.add(math.Exp2Op(b.times(below, LOG2_E)))]
 
         return self._elementwise("softmax_exp", body)
 

@@ -1,4 +1,4 @@
-"""math-expand: expands exp, log, tanh, erf, sin, cos and powers into arithmetic, on scalars and vectors of any width.
+"""math-expand: expands exponentials, log, tanh, erf, sin, cos and powers into arithmetic, on scalars and vectors.
 
 A call of the C library takes one number and would undo vectorisation; vector libraries are not available everywhere.
 The expansions below need no table and stay in vector registers; only sin and cos have a branch, to the C library for
@@ -10,6 +10,7 @@ ulp stays below
 | function | f32 | f64 | limits |
 |---|---|---|---|
 | exp | 1.5 | 1 | overflows to inf, underflows through denormals to 0 |
+| exp2 | 2 | | as exp |
 | log | 1.5 | | log(0) = -inf, log(x < 0) = NaN |
 | tanh | 2 | 2 | ±1 |
 | erf | 2 | | ±1 |
@@ -18,9 +19,9 @@ ulp stays below
 
 so that sigmoid, which is `1 / (1 + exp(-x))` at this level, needs no pattern of its own: its error is 3 ulp if the
 result is normal, and its limits are 0 and 1. NaN gives NaN for all functions, and -0 gives -0 for the odd ones. f16 and
-bf16 are computed as f32 (`arith-expand-half`): their errors are 0.51 ulp. log, erf and powers on f64 stay calls of the
-C library. A power becomes products if its exponent is the constant 2, 3 or 4, and a root or quotient if it is ½, -½ or
--1, with an error below 2.5 ulp; other powers of f32 are computed in f64.
+bf16 are computed as f32 (`arith-expand-half`): their errors are 0.51 ulp. exp2, log, erf and powers on f64 stay calls
+of the C library. A power becomes products if its exponent is the constant 2, 3 or 4, and a root or quotient if it is ½,
+-½ or -1, with an error below 2.5 ulp; other powers of f32 are computed in f64.
 
 Unless they have another source, polynomials were fitted by iteratively reweighted least squares (Lawson) to the least
 maximal error.
@@ -36,10 +37,9 @@ it (`expansions.InlinedOps`).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from math import factorial, pi
+from math import pi
 
 from xdsl.context import Context
 from xdsl.dialects import llvm, math, scf, vector
@@ -48,101 +48,36 @@ from xdsl.dialects.builtin import (
     DenseIntOrFPElementsAttr,
     Float32Type,
     FloatAttr,
-    IntegerType,
     ModuleOp,
     VectorType,
     f32,
     f64,
     i1,
-    i8,
-    i16,
     i32,
     i64,
 )
-from xdsl.ir import Attribute, Operation
+from xdsl.ir import Operation
 from xdsl.utils.hints import isa
 
 from xrelay.dialects.upstream.arith_extras import SIToFPOp, TruncIOp, element_type
 from xrelay.lowering.arithmetic import Number
+from xrelay.lowering.to_llvm.expansions.exponentials import (
+    DOUBLE,
+    EXP2,
+    SINGLE,
+    ExpandExp,
+    ExpandExp2,
+    at_least,
+    at_most,
+    exp_in_range,
+    exp_parts,
+    format_of,
+    power_of_two,
+)
 from xrelay.lowering.to_llvm.expansions.inlined_ops import InlinedOps, number
-from xrelay.lowering.to_llvm.ops import call_intrinsic, type_suffix
+from xrelay.lowering.to_llvm.ops import type_suffix
 from xrelay.passes.infra.conversion import AnyPattern, ConversionPattern, ConversionRewriter, apply_conversion
 from xrelay.passes.infra.xrelay_pass import XRelayPass, reassociates
-
-LOG2_E = 1.4426950408889634
-
-
-@dataclass(frozen=True)
-class _Format:
-    """The constants of the expansions for a type of floats."""
-
-    integer: IntegerType
-    """The integers with the bits of such floats."""
-    fraction: int
-    """The number of bits after the point."""
-    rounding: float
-    """1.5 · 2^fraction: adding it rounds a float to an integer, which is then in the low bits."""
-    rounding_bits: int
-    """The bits of `rounding`."""
-    ln2: tuple[float, float]
-    """ln 2 with so few bits that its product with an exponent is exact, and the rest of ln 2."""
-    exp: tuple[float, ...]
-    """(exp r - 1 - r) / r² on |r| ≤ ln 2 / 2."""
-    exp_limits: tuple[float, float]
-    """The result of exp is 0 below these limits, and inf above."""
-    tanh_limit: float
-    """exp of this limit is so small that tanh rounds to ±1."""
-    sin: tuple[float, ...]
-    """(sin r - r) / r³ in r², on |r| ≤ π / 4."""
-    cos: tuple[float, ...]
-    """(cos r - 1 + r²/2) / r⁴ in r², on |r| ≤ π / 4."""
-
-    @property
-    def bias(self) -> int:
-        """Returns the exponent of 1 as it is stored."""
-        return (1 << self.integer.bitwidth - self.fraction - 2) - 1
-
-
-_SINGLE = _Format(
-    i32,
-    23,
-    12582912.0,
-    0x4B400000,
-    (0.693359375, -2.1219444005469057e-4),
-    (0.4999999403953552, 0.1666652113199234, 0.04166838899254799, 0.008368710055947304, 0.001381461275741458),
-    (-105.0, 89.0),
-    -20.0,
-    (-1.6666654611e-1, 8.3321608736e-3, -1.9515295891e-4),
-    (4.166664568298827e-2, -1.388731625493765e-3, 2.443315711809948e-5),
-)
-"""The error of the polynomial of exp is 3e-9. Those of sin and cos are from Cephes (`sinf`)."""
-_DOUBLE = _Format(
-    i64,
-    52,
-    6755399441055744.0,
-    0x4338000000000000,
-    (6.93147180369123816490e-01, 1.90821492927058770002e-10),
-    tuple(1 / factorial(power) for power in range(2, 14)),
-    (-746.0, 710.0),
-    -40.0,
-    (
-        -1.66666666666666324348e-01,
-        8.33333333332248946124e-03,
-        -1.98412698298579493134e-04,
-        2.75573137070700676789e-06,
-        -2.50507602534068634195e-08,
-        1.58969099521155010221e-10,
-    ),
-    (
-        4.16666666666666019037e-02,
-        -1.38888888888741095749e-03,
-        2.48015872894767294178e-05,
-        -2.75573143513906633035e-07,
-        2.08757232129817482790e-09,
-        -1.13596475577881948265e-11,
-    ),
-)
-"""The polynomial of exp is Taylor's, with an error of 2e-17. Those of sin and cos are from FreeBSD's `msun`."""
 
 HALF_PI = (
     1.57079632673412561417e00,
@@ -188,53 +123,8 @@ LOG_ERFC = (
 """log(1 - erf x) on 0.9 ≤ x ≤ 4; the error of erf computed from it is 2e-9."""
 LOG2 = (2.885390081790141, 0.9617966732841365, 0.5770835944628011, 0.4116722187274245, 0.3407383343409631)
 """log2((1 + s) / (1 - s)) / s in s², on |s| ≤ 0.1716; relative error 4e-12."""
-EXP2 = (
-    1.0000000005541676,
-    0.6931472057372587,
-    0.24022646890614754,
-    0.0555032877697927,
-    0.009618488959214563,
-    0.0013399931214604062,
-    0.00015345811435723221,
-)
-"""2ˣ on |x| ≤ ½; relative error 2e-9."""
 EXP2_LIMIT = 200.0
 """As an f32, the power of 2 with this exponent is inf, and its reciprocal 0."""
-
-SCALEF: Mapping[Attribute, tuple[str, IntegerType]] = {
-    VectorType(f32, [16]): ("x86.avx512.mask.scalef.ps.512", i16),
-    VectorType(f64, [8]): ("x86.avx512.mask.scalef.pd.512", i8),
-}
-"""Maps types to the instruction of AVX-512 that multiplies floats by powers of two, and the type of its mask."""
-
-_CURRENT_ROUNDING = 4
-
-
-class ExpandExp(ConversionPattern[math.ExpOp]):
-    """`math.exp %x` → `2ⁿ · p(r)`, where x = n ln 2 + r.
-
-    The multiplication by 2ⁿ is one instruction with `scalef`. Otherwise it takes two factors, since 2ⁿ may be denormal
-    or too great. Both results have the same bits. Below the range the operand is replaced by 0 and the result is
-    selected, because CPUs take a hundred cycles for a product that underflows: masks of attention add -10⁹.
-    """
-
-    def __init__(self, *, scalef: bool):
-        self._scalef = scalef
-
-    def rewrite(self, op: math.ExpOp, rewriter: ConversionRewriter) -> str | None:
-        """Limits the operand to the range beyond which the result is 0 or inf, and computes."""
-        x, format_ = number(op.operand, rewriter), _format(op)
-        low, high = format_.exp_limits
-        zero, is_below = x.like(0.0), x.compare("olt", low)
-        tail, n, exponent = _exp_parts(is_below.select(zero, _at_most(x, high)), format_)
-        if self._scalef and op.result.type in SCALEF:
-            result = Number(rewriter.insert(_scaled(tail + 1.0, n)).results[0], x.at)
-        else:
-            half = exponent >> 1
-            power = _power_of_two(half, format_)
-            result = tail.multiply_add(power, power) * _power_of_two(exponent - half, format_)
-        rewriter.replace(op, [is_below.select(zero, result).value])
-        return None
 
 
 class ExpandLog(ConversionPattern[math.LogOp]):
@@ -250,7 +140,7 @@ class ExpandLog(ConversionPattern[math.LogOp]):
         e = exponent.convert(SIToFPOp, f32) - tiny.select(x.like(23.0), x.like(0.0))
         f = mantissa - 1.0
         square = f * f
-        high, low = _SINGLE.ln2
+        high, low = SINGLE.ln2
         tail = e.multiply_add(low, square * f * f.polynomial(LOG))
         tail = square.multiply_add(-0.5, tail)
         result = e.multiply_add(x.like(high), f + tail)
@@ -271,10 +161,10 @@ class ExpandTanh(ConversionPattern[math.TanhOp]):
 
     def rewrite(self, op: math.TanhOp, rewriter: ConversionRewriter) -> str | None:
         """Computes the quotient for a clamped operand."""
-        x, format_ = number(op.operand, rewriter), _format(op)
-        double = _at_least(x.absolute() * -2.0, format_.tanh_limit)
-        tail, _, exponent = _exp_parts(double, format_)
-        power, one = _power_of_two(exponent, format_), x.like(1.0)
+        x, format_ = number(op.operand, rewriter), format_of(op)
+        double = at_least(x.absolute() * -2.0, format_.tanh_limit)
+        tail, _, exponent = exp_parts(double, format_)
+        power, one = power_of_two(exponent, format_), x.like(1.0)
         change = tail * power
         quotient = (one - power - change) / (one + power + change)
         rewriter.replace(op, [quotient.copy_sign(x).value])
@@ -294,10 +184,10 @@ class ExpandSine(ConversionPattern[math.SinOp | math.CosOp]):
         if isinstance(op, math.CosOp):
             quadrant += 1
         square = r * r
-        sine = (r * square).multiply_add(square.polynomial(_format(op).sin), r).copy_sign(r)
-        cosine = (square * square).multiply_add(square.polynomial(_format(op).cos), square.multiply_add(-0.5, 1.0))
+        sine = (r * square).multiply_add(square.polynomial(format_of(op).sin), r).copy_sign(r)
+        cosine = (square * square).multiply_add(square.polynomial(format_of(op).cos), square.multiply_add(-0.5, 1.0))
         size = ((quadrant & 1).compare("eq", 0)).select(sine, cosine)
-        integer = _format(op).integer
+        integer = format_of(op).integer
         sign = (quadrant & 2) << integer.bitwidth - 2
         near = (size.bits(integer) ^ sign).bits(element_type(x.value.type))
 
@@ -316,8 +206,8 @@ class ExpandErf(ConversionPattern[math.ErfOp]):
         x = number(op.operand, rewriter)
         near = x.multiply_add((x * x).polynomial(ERF), x)
         size = x.absolute()
-        exponent = _at_most(size, 4.0).polynomial(LOG_ERFC)
-        far = (x.like(1.0) - _exp_in_range(exponent, _SINGLE)).copy_sign(x)
+        exponent = at_most(size, 4.0).polynomial(LOG_ERFC)
+        far = (x.like(1.0) - exp_in_range(exponent, SINGLE)).copy_sign(x)
         rewriter.replace(op, [size.compare("olt", ERF_SWITCH).select(near, far).value])
         return None
 
@@ -372,7 +262,7 @@ def _log2(x: Number) -> Number:
     bits = x.bits(i64)
     exponent = (bits - 0x3FE6A09E667F3BCD) >> 52
     mantissa = (bits - (exponent << 52)).bits(f64)
-    e = (exponent + _DOUBLE.rounding_bits).bits(f64) - _DOUBLE.rounding
+    e = (exponent + DOUBLE.rounding_bits).bits(f64) - DOUBLE.rounding
     s = (mantissa - 1.0) / (mantissa + 1.0)
     result = s.multiply_add((s * s).polynomial(LOG2), e)
     result = x.compare("olt", float("inf")).select(result, x)
@@ -381,10 +271,10 @@ def _log2(x: Number) -> Number:
 
 def _exp2(x: Number) -> Number:
     """Returns `2ⁿ p(x - n)` for an f64. The result is 0 or inf as f32 if the exact power is."""
-    x = _at_least(_at_most(x, EXP2_LIMIT), -EXP2_LIMIT)
-    shifted = x + _DOUBLE.rounding
-    fraction = x - (shifted - _DOUBLE.rounding)
-    return fraction.polynomial(EXP2) * _power_of_two(shifted.bits(i64) - _DOUBLE.rounding_bits, _DOUBLE)
+    x = at_least(at_most(x, EXP2_LIMIT), -EXP2_LIMIT)
+    shifted = x + DOUBLE.rounding
+    fraction = x - (shifted - DOUBLE.rounding)
+    return fraction.polynomial(EXP2) * power_of_two(shifted.bits(i64) - DOUBLE.rounding_bits, DOUBLE)
 
 
 def _constant_exponent(op: math.PowFOp) -> float | None:
@@ -399,8 +289,8 @@ def _constant_exponent(op: math.PowFOp) -> float | None:
 SIMPLE_EXPONENTS = (2.0, 3.0, 4.0, 0.5, -0.5, -1.0)
 """The exponents of powers that become products, roots and quotients."""
 
-Expanded = math.ExpOp | math.LogOp | math.TanhOp | math.ErfOp | math.SinOp | math.CosOp | math.PowFOp
-_SINGLE_ONLY = math.LogOp | math.ErfOp | math.PowFOp
+Expanded = math.ExpOp | math.Exp2Op | math.LogOp | math.TanhOp | math.ErfOp | math.SinOp | math.CosOp | math.PowFOp
+_SINGLE_ONLY = math.Exp2Op | math.LogOp | math.ErfOp | math.PowFOp
 
 
 class CallExpansion(ConversionPattern[Expanded]):
@@ -416,54 +306,12 @@ class CallExpansion(ConversionPattern[Expanded]):
         return None
 
 
-def _at_most(x: Number, bound: float) -> Number:
-    """Returns `min(x, bound)`; NaN is preserved. This form is one instruction on x86."""
-    limit = x.like(bound)
-    return limit.compare("olt", x).select(limit, x)
-
-
-def _at_least(x: Number, bound: float) -> Number:
-    """Returns `max(x, bound)`, like `_at_most`."""
-    limit = x.like(bound)
-    return limit.compare("ogt", x).select(limit, x)
-
-
-def _scaled(x: Number, n: Number) -> llvm.CallIntrinsicOp:
-    """Returns `x · 2ⁿ` for an integral float n, by the instruction for this type."""
-    name, mask = SCALEF[x.value.type]
-    all_lanes, rounding = (x.at.constant(each, type_) for each, type_ in ((-1, mask), (_CURRENT_ROUNDING, i32)))
-    return call_intrinsic(name, [x.value, n.value, x.value, all_lanes, rounding], x.value.type)
-
-
-def _exp_parts(x: Number, format_: _Format) -> tuple[Number, Number, Number]:
-    """Returns `t` and `n` with exp x = (1 + t) · 2ⁿ and 1 + t between sqrt ½ and sqrt 2; n as float and as integer."""
-    shifted = x.multiply_add(LOG2_E, format_.rounding)
-    n = shifted - format_.rounding
-    high, low = format_.ln2
-    r = n.multiply_add(-low, n.multiply_add(-high, x))
-    square = r * r
-    tail = square.multiply_add(r.polynomial(format_.exp), r)
-    exponent = shifted.bits(format_.integer) - format_.rounding_bits
-    return tail, n, exponent
-
-
-def _exp_in_range(x: Number, format_: _Format) -> Number:
-    """Returns exp x; the result and 2ⁿ must be normal floats."""
-    tail, _, exponent = _exp_parts(x, format_)
-    return (tail + 1.0) * _power_of_two(exponent, format_)
-
-
-def _power_of_two(exponent: Number, format_: _Format) -> Number:
-    """Returns 2ⁿ if it is a normal float."""
-    return ((exponent + format_.bias) << format_.fraction).bits(f32 if format_ is _SINGLE else f64)
-
-
 def _quadrant(x: Number) -> tuple[Number, Number]:
     """Returns the two lowest bits of q, with other bits above them, and r: x = q π/2 + r, and |r| ≤ π/4."""
     is_single = isinstance(element_type(x.value.type), Float32Type)
     wide = x.convert(ExtFOp, f64) if is_single else x
-    shifted = wide.multiply_add(2 / pi, _DOUBLE.rounding)
-    n = shifted - _DOUBLE.rounding
+    shifted = wide.multiply_add(2 / pi, DOUBLE.rounding)
+    n = shifted - DOUBLE.rounding
     for summand in HALF_PI[:3] if is_single else HALF_PI:
         wide = n.multiply_add(-summand, wide)
     bits = shifted.bits(i64)
@@ -477,10 +325,6 @@ def _any(conditions: Number) -> Number:
     kind = vector.CombiningKindAttr(vector.CombiningKindFlag.OR)
     reduction = vector.ReductionOp.create(operands=[conditions.value], result_types=[i1], properties={"kind": kind})
     return Number(conditions.at.insert(reduction).results[0], conditions.at)
-
-
-def _format(op: Operation) -> _Format:
-    return _SINGLE if isinstance(element_type(op.results[0].type), Float32Type) else _DOUBLE
 
 
 def _is_legal(op: Operation) -> bool:
@@ -499,7 +343,7 @@ def _is_expanded(kind: type[Operation]) -> bool:
 
 @dataclass(frozen=True)
 class MathExpandPass(XRelayPass):
-    """Expands exp, tanh, sin, cos and powers of simple exponents on f32 and f64, and log, erf and all powers on f32.
+    """Expands exp, tanh, sin, cos and powers of simple exponents on f32 and f64, exp2, log, erf and all powers on f32.
 
     All other math ops stay. An expansion is a private function, always inlined, one for each function and type; its
     uses are calls. A power with one of a few constant exponents becomes products in place.
@@ -507,19 +351,20 @@ class MathExpandPass(XRelayPass):
 
     name = "math-expand"
     numerics = reassociates(
-        "exp, log, tanh, erf, sin, cos and powers become polynomials or products, correct within a few units in the "
-        "last place"
+        "exponentials, log, tanh, erf, sin, cos and powers become polynomials or products, correct within a few "
+        "units in the last place"
     )
     per_function = True
 
-    scalef: bool = field(default=False, metadata={"help": "use AVX-512's multiplication by powers of two"})
+    scalef: bool = field(default=False, metadata={"help": "use AVX-512's instructions for powers of two"})
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Replaces every such op in the module with a call, then expands the called functions."""
         inlined = InlinedOps(op)
         apply_conversion(op, (ExpandSimplePower(), CallExpansion(inlined)), is_legal=_is_legal)
         exp = ExpandExp(scalef=self.scalef)
-        expansions: tuple[AnyPattern, ...] = (exp, ExpandLog(), ExpandTanh(), ExpandErf(), ExpandSine(), ExpandPower())
+        others = (ExpandLog(), ExpandTanh(), ExpandErf(), ExpandSine(), ExpandPower())
+        expansions: tuple[AnyPattern, ...] = (exp, ExpandExp2(scalef=self.scalef), *others)
         for function in inlined.made:
             apply_conversion(function, expansions, is_legal=_is_legal)
         inlined.add_to_module()

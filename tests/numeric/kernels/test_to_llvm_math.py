@@ -75,6 +75,7 @@ def erf(x: NDArray[np.float64]) -> NDArray[np.float64]:
 
 FUNCTIONS: dict[str, tuple[Callable[[NDArray[np.float64]], NDArray[np.float64]], float]] = {
     "exp": (np.exp, 1.5),
+    "exp2": (np.exp2, 2.0),
     "log": (np.log, 1.5),
     "tanh": (np.tanh, 2.0),
     "erf": (erf, 2.0),
@@ -145,14 +146,28 @@ def test_scalars_give_what_vectors_give(name: str):
 
 
 @pytest.mark.skipif(not Target.host().scalef, reason="needs AVX-512")
-def test_exp_by_scalef_has_the_same_bits():
+@pytest.mark.parametrize("lanes", [1, 8, 16])
+def test_exp_by_scalef_has_the_same_bits(lanes: int):
     x, found = all_floats(), np.empty_like(all_floats())
-    kernel("%r = math.exp %v : T", x.size, "f32", lanes=16, passes=("math-expand{scalef=true}",))(x, found)
+    kernel("%r = math.exp %v : T", x.size, "f32", lanes=lanes, passes=("math-expand{scalef=true}",))(x, found)
     np.testing.assert_array_equal(found, run("%r = math.exp %v : T", x))
+
+
+@pytest.mark.skipif(not Target.host().scalef, reason="needs AVX-512")
+def test_exp_of_doubles_by_scalef_has_the_same_bits():
     doubles = np.linspace(-760, 720, 8000)
     wide = np.empty_like(doubles)
     kernel("%r = math.exp %v : T", doubles.size, "f64", lanes=8, passes=("math-expand{scalef=true}",))(doubles, wide)
     np.testing.assert_array_equal(wide, run("%r = math.exp %v : T", doubles, "f64", lanes=8))
+
+
+@pytest.mark.skipif(not Target.host().scalef, reason="needs AVX-512")
+@pytest.mark.parametrize("lanes", [1, 16])
+def test_error_of_exp2_by_scalef(lanes: int):
+    x, found = all_floats(), np.empty_like(all_floats())
+    kernel("%r = math.exp2 %v : T", x.size, "f32", lanes=lanes, passes=("math-expand{scalef=true}",))(x, found)
+    with np.errstate(all="ignore"):
+        assert ulps(found, np.exp2(x.astype(np.float64))).max() <= 2
 
 
 def test_sigmoid_needs_no_pattern():

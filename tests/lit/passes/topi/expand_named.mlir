@@ -138,3 +138,18 @@ func.func @softmax(%x: tensor<4x10x5xf32>) -> tensor<4x10x5xf32> {
   %r = topi.softmax(%x) {axis = 1 : i64} : (tensor<4x10x5xf32>) -> tensor<4x10x5xf32>
   func.return %r : tensor<4x10x5xf32>
 }
+
+// The exponentials of a softmax are powers of 2, except those of f64. Its maximum need not propagate NaNs.
+// CHECK-LABEL: func.func @exponentials
+// CHECK: topi.compute "softmax_max"
+// CHECK: arith.maximumf {{.*}} fastmath<{{nnan,nsz|nsz,nnan}}> : f32
+// CHECK: topi.compute "softmax_exp"
+// CHECK: [[BELOW:%.*]] = arith.subf
+// CHECK: [[SCALED:%.*]] = arith.mulf [[BELOW]],
+// CHECK: math.exp2 [[SCALED]] : f32
+// CHECK: math.exp {{.*}} : f64
+func.func @exponentials(%x: tensor<4x10xf32>, %y: tensor<4x10xf64>) -> (tensor<4x10xf32>, tensor<4x10xf64>) {
+  %r = topi.softmax(%x) {axis = 1 : i64} : (tensor<4x10xf32>) -> tensor<4x10xf32>
+  %s = topi.softmax(%y) {axis = 1 : i64} : (tensor<4x10xf64>) -> tensor<4x10xf64>
+  func.return %r, %s : tensor<4x10xf32>, tensor<4x10xf64>
+}

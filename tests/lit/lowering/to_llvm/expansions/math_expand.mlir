@@ -87,16 +87,35 @@ func.func private @xrelay_exp_f32(f32) -> f32
 
 // -----
 
-// The instruction exists for vectors of 512 bits.
+// The instruction exists for vectors of 512 bits. LLVM selects it for others.
 // SCALEF-LABEL: func.func @scaled
 // SCALEF:       func.func private @xrelay_exp_v8f64
-// SCALEF:       llvm.call_intrinsic "llvm.x86.avx512.mask.scalef.pd.512"({{.*}}) : (vector<8xf64>, vector<8xf64>, vector<8xf64>, i8, i32) -> vector<8xf64>
+// SCALEF:       [[MASK:%.*]] = llvm.bitcast {{.*}} : vector<8xi1> to i8
+// SCALEF:       llvm.call_intrinsic "llvm.x86.avx512.mask.scalef.pd.512"({{.*}}, [[MASK]], {{.*}}) : (vector<8xf64>, vector<8xf64>, vector<8xf64>, i8, i32) -> vector<8xf64>
 // SCALEF:       func.func private @xrelay_exp_v8f32
-// SCALEF-NOT:   call_intrinsic
+// SCALEF:       llvm.call_intrinsic "llvm.ldexp.v8f32.v8i32"
 func.func @scaled(%x: vector<8xf64>, %y: vector<8xf32>) -> (vector<8xf64>, vector<8xf32>) {
   %0 = math.exp %x : vector<8xf64>
   %1 = math.exp %y : vector<8xf32>
   func.return %0, %1 : vector<8xf64>, vector<8xf32>
+}
+
+// -----
+
+// The power of 2 of a fraction, scaled by the power of 2 of the floor.
+// CHECK-LABEL: func.func @powers_of_two
+// CHECK:       func.func private @xrelay_exp2_v16f32
+// CHECK:       arith.cmpf olt
+// CHECK:       arith.shrsi
+// CHECK-NOT:   math.exp2
+// SCALEF-LABEL: func.func @powers_of_two
+// SCALEF:       func.func private @xrelay_exp2_v16f32([[X:%.*]]: vector<16xf32>)
+// SCALEF:       llvm.call_intrinsic "llvm.x86.avx512.mask.reduce.ps.512"([[X]],
+// SCALEF-NOT:   arith.cmpf
+// SCALEF:       llvm.call_intrinsic "llvm.x86.avx512.mask.scalef.ps.512"({{.*}}, [[X]],
+func.func @powers_of_two(%x: vector<16xf32>) -> vector<16xf32> {
+  %0 = math.exp2 %x : vector<16xf32>
+  func.return %0 : vector<16xf32>
 }
 
 // -----
