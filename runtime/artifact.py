@@ -25,11 +25,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xrelay.errors import ArtifactError
-from xrelay.runtime import llvm
 from xrelay.runtime.arena import align, aligned_bytes
 from xrelay.runtime.cache import FileRecord, file_mark, steady_status
 from xrelay.runtime.digests import Source, content_key, sources_key
 from xrelay.runtime.files import open_regular, read_bytes, read_into, write_file
+from xrelay.runtime.host_cpu import host_cpu, host_features
 from xrelay.runtime.metadata import FORMAT_VERSION, ModelMetadata, TensorSpec, abi_stamp
 from xrelay.runtime.safetensors_file import SafetensorsWriter, header_text, map_file, read_header, reason
 from xrelay.runtime.trust import file_fault
@@ -373,11 +373,11 @@ def check_machine(metadata: ModelMetadata, what: str) -> None:
     wanted = {feature[1:] for feature in metadata.features.split(",") if feature.startswith("+")}
     if not wanted:
         return
-    present = llvm.host_features()
+    present = host_features()
     missing = sorted(wanted - present) if present else []
     if missing:
-        host = llvm.binding().get_host_cpu_name()
         shown = ", ".join(missing[:8]) + (", …" if len(missing) > 8 else "")
         raise ArtifactError(
-            f"'{what}' is compiled for {metadata.cpu}, this machine is {host} and lacks {shown}", help=_RECOMPILE
+            f"'{what}' is compiled for {metadata.cpu}, this machine is {host_cpu().name} and lacks {shown}",
+            help=_RECOMPILE,
         )

@@ -11,7 +11,9 @@ import contextlib
 import hashlib
 import logging
 import os
+import platform
 import stat
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -209,8 +211,8 @@ _DIGEST_BYTES: Final = 32
 
 def object_key(ir_text: str, *, cpu: str, features: str, opt_level: int) -> str:
     """Returns the key of the object code of LLVM IR text: everything that affects its bytes."""
-    triple = llvm.binding().get_default_triple()
-    return content_key((ir_text, cpu, features, str(opt_level), triple, llvm.version(), str(ABI_VERSION)))
+    machine = f"{sys.platform} {platform.machine()}"
+    return content_key((ir_text, cpu, features, str(opt_level), machine, llvm.package_text(), str(ABI_VERSION)))
 
 
 def cache_root() -> Path | None:

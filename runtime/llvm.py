@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import functools
 import importlib
+import importlib.util
+from pathlib import Path
 from typing import Any
 
 from xrelay.errors import LoweringError
 from xrelay.shortage import reporting_shortage
-from xrelay.tile_permission import usable_features
 
 
 @functools.cache
@@ -41,10 +42,22 @@ def version() -> str:
 
 
 @functools.cache
-def host_features() -> frozenset[str]:
-    """Returns the features that this process may use, by LLVM's names; empty if LLVM cannot determine them."""
+def package_text() -> str:
+    """Returns text that differs between versions of llvmlite; empty if unknown. LLVM is not imported for it."""
+    package = importlib.util.find_spec("llvmlite")
+    if package is None or package.origin is None:
+        return ""
     try:
-        features = binding().get_host_cpu_features()
+        return (Path(package.origin).parent / "_version.py").read_text(encoding="utf-8")
+    except OSError:
+        return ""
+
+
+def host_cpu() -> tuple[str, dict[str, bool]]:
+    """Returns the name of this machine's CPU, and whether it has each feature; no features if LLVM finds none."""
+    native = binding()
+    try:
+        features: dict[str, bool] = dict(native.get_host_cpu_features())
     except RuntimeError:
-        return frozenset()
-    return usable_features(name for name, present in features.items() if present)
+        features = {}
+    return str(native.get_host_cpu_name()), features

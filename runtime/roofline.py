@@ -15,10 +15,10 @@ from time import perf_counter
 from typing import Final
 
 from xrelay.errors import ArtifactError
-from xrelay.runtime import llvm
 from xrelay.runtime.abi import Context
 from xrelay.runtime.arena import address_of, aligned_bytes
 from xrelay.runtime.cache import FileRecord
+from xrelay.runtime.host_cpu import host_cpu, host_features
 from xrelay.runtime.json_fields import decode, parse_json_object
 from xrelay.runtime.native import compile_ir
 from xrelay.runtime.native_library import NativeLibrary
@@ -75,11 +75,11 @@ def measured_roofline(threads: int) -> Roofline:
 
 
 def _cpu() -> str:
-    return f"{llvm.binding().get_host_cpu_name()}-{platform.node()}".replace(" ", "-")
+    return f"{host_cpu().name}-{platform.node()}".replace(" ", "-")
 
 
 def _measured(threads: int) -> Roofline:
-    features = llvm.host_features()
+    features = host_features()
     lanes = 16 if "avx512f" in features else 8 if "avx" in features else 4
     loops = _Loops(lanes, ",".join(f"+{name}" for name in sorted(features)))
     one, all_threads = (loops.operations_per_second(count) for count in (1, threads))
@@ -93,7 +93,7 @@ class _Loops:
     def __init__(self, lanes: int, features: str):
         """`lanes` is the number of f32 elements of a vector."""
         self._lanes = lanes
-        code = compile_ir(_text(lanes), cpu=llvm.binding().get_host_cpu_name(), features=features, opt_level=2)
+        code = compile_ir(_text(lanes), cpu=host_cpu().name, features=features, opt_level=2)
         self._library = NativeLibrary.load([code], exports=["roof_operations", "roof_bytes"])
         pointer = ctypes.c_void_p
         prototype = ctypes.CFUNCTYPE(ctypes.c_int32, pointer, pointer, pointer, ctypes.c_int64)

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from xrelay.tile_permission import usable_features
-
 KIB = 1024
 _ARCHITECTURES = {"amd64": "x86_64", "arm64": "aarch64"}
 """Maps other names of architectures to LLVM's."""
@@ -53,17 +51,14 @@ def host_facts() -> HostFacts:
 def _query() -> HostFacts:
     import platform
 
-    import llvmlite.binding as llvm
+    from xrelay.runtime.host_cpu import host_cpu, host_features
 
-    try:
-        features: dict[str, bool] = dict(llvm.get_host_cpu_features())
-    except RuntimeError:  # LLVM cannot determine them
-        features = {}
-    enabled = usable_features(feature for feature, on in features.items() if on)
+    name, features = host_cpu()
+    enabled = host_features()
     arch = platform.machine().lower()
     return HostFacts(
         arch=_ARCHITECTURES.get(arch, arch),
-        cpu=str(llvm.get_host_cpu_name()),
+        cpu=name,
         features=enabled,
         absent=frozenset(features) - enabled,
         cores=os.cpu_count() or 1,

@@ -43,7 +43,7 @@ LAZY: dict[str, str] = {
     "lowering/to_llvm/convert_arith_to_llvm.py": "a worker process does not need numpy",
     "runtime/cache.py": "the user's folder is needed only if no other is set",
     "runtime/trust.py": "pwd and grp exist only on POSIX; they are needed for folders of other owners",
-    "target": "llvmlite and platform are imported only to query the host",
+    "target": "platform and the query of the CPU are imported only on first use",
 }
 """File or folder → why it imports inside of functions."""
 

@@ -17,9 +17,9 @@ import xrelay
 from xrelay import relay
 from xrelay.api.model import CompiledModel
 from xrelay.errors import ArtifactError
-from xrelay.runtime import llvm
 from xrelay.runtime.c_header import c_identifier, comment_text, header_text
 from xrelay.runtime.elf import defined_symbols, rename_symbols
+from xrelay.runtime.host_cpu import host_features
 from xrelay.runtime.metadata import MemoryInfo, ModelMetadata, TensorSpec
 
 MAIN = """
@@ -82,7 +82,7 @@ def test_only_code_with_tiles_requests_the_permission(adder: CompiledModel):
 
 
 @needs_compiler
-@pytest.mark.skipif("amx-tile" not in llvm.host_features(), reason="this process may not use AMX's tiles")
+@pytest.mark.skipif("amx-tile" not in host_features(), reason="this process may not use AMX's tiles")
 def test_a_c_program_that_uses_tiles(tmp_path: Path):
     x = relay.var("x", shape=(32, 64), dtype="uint8")
     y = relay.nn.dense(x, relay.const(np.full((32, 64), 2, np.int8)), out_dtype="int32")
