@@ -52,11 +52,11 @@ lit: $(VENV)/.installed-test ## The text tests alone
 fuzz: $(VENV)/.installed-test ## Random graphs, damaged models and texts for MINUTES (30); CASE=graphs:17 repeats a finding
 	@cd tests && $(abspath $(BIN))/python -m fuzz $(if $(CASE),--case $(CASE),--minutes $(or $(MINUTES),30) --jobs $(JOBS))
 
-stubs: $(VENV)/.installed-test ## Write the types of Relay's operators anew from their definitions, and docs/reference
+stubs: $(VENV)/.installed-test ## Write the types of Relay's operators anew from their definitions, and docs/reference and docs/pictures
 	@$(BIN)/python -m xrelay.tools.operator_stubs
 	@$(BIN)/python -m xrelay.tools.reference
 
-reference: $(VENV)/.installed-test ## Write docs/reference anew from the ops and converters that are registered
+reference: $(VENV)/.installed-test ## Write docs/reference and docs/pictures anew from definitions of ops, passes and commands
 	@$(BIN)/python -m xrelay.tools.reference
 
 docs: $(VENV)/.installed-docs ## Build the documentation as a site in build/site; fails for a warning or a dead link

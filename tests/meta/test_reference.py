@@ -1,10 +1,11 @@
-"""The generated pages of docs/reference match the definitions."""
+"""The generated pages of docs/reference match the definitions, and the pictures the compiler."""
 
 from __future__ import annotations
 
 import re
 from functools import cache
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
@@ -14,7 +15,7 @@ from xrelay.frontend.onnx.op_reference import onnx_reference, onnx_version
 from xrelay.frontend.onnx.registry import registered_converters
 from xrelay.lowering.registry import ALL_PASSES
 from xrelay.tools.commands import all_commands
-from xrelay.tools.reference.pages import FOLDER, GENERATED_FOLDERS, ONNX_OPS, pages
+from xrelay.tools.reference.pages import FOLDER, GENERATED_FOLDERS, ONNX_OPS, PICTURES, pages
 
 ROOT = Path(__file__).resolve().parents[2]
 HELP = "run make reference"
@@ -52,6 +53,16 @@ def test_every_command_and_primitive_has_an_entry() -> None:
     commands = {"xrelay-opt", *(f"xrelay {command.name}" for command in all_commands())}
     primitives = {name for name, cls in PRIMITIVES.items() if cls.__module__.startswith("xrelay.")}
     assert commands | primitives <= headings(FOLDER)
+
+
+def test_every_picture_is_valid_and_in_a_page() -> None:
+    shown = {
+        name for page in (ROOT / "docs").glob("*.md") for name in re.findall(r"\]\(pictures/(.+?)\)", page.read_text())
+    }
+    pictures = {path.name: text for path, text in texts().items() if path.parent == PICTURES}
+    assert shown == pictures.keys()
+    for text in pictures.values():
+        assert ElementTree.fromstring(text).tag.endswith("svg")
 
 
 def test_an_option_shows_its_value() -> None:

@@ -1,4 +1,4 @@
-"""All generated pages of `docs/reference`."""
+"""All generated pages of `docs/reference`, and the pictures."""
 
 from __future__ import annotations
 
@@ -6,6 +6,10 @@ from pathlib import Path
 from typing import Final
 
 from xrelay.frontend.onnx.op_reference import onnx_reference
+from xrelay.tools.pictures.fusion import fusion_picture
+from xrelay.tools.pictures.levels import levels_picture
+from xrelay.tools.pictures.memory import memory_picture
+from xrelay.tools.pictures.schedule import schedule_picture
 from xrelay.tools.reference.attributes import attributes_reference
 from xrelay.tools.reference.commands import commands_reference
 from xrelay.tools.reference.operators import ops_reference
@@ -14,8 +18,9 @@ from xrelay.tools.reference.schedule_primitives import primitives_reference
 
 FOLDER: Final = Path("docs/reference")
 ONNX_OPS: Final = FOLDER / "onnx_ops.md"
-GENERATED_FOLDERS: Final = (FOLDER / "ops", FOLDER / "passes")
-"""Folders in which all pages are generated."""
+PICTURES: Final = Path("docs/pictures")
+GENERATED_FOLDERS: Final = (FOLDER / "ops", FOLDER / "passes", PICTURES)
+"""Folders in which all files are generated."""
 
 
 def pages() -> dict[Path, str]:
@@ -29,4 +34,8 @@ def pages() -> dict[Path, str]:
         FOLDER / "commands.md": commands_reference(),
         FOLDER / "schedule_primitives.md": primitives_reference(),
         FOLDER / "attributes.md": attributes_reference(),
+        PICTURES / "levels.svg": levels_picture(),
+        PICTURES / "fusion.svg": fusion_picture(),
+        PICTURES / "schedule.svg": schedule_picture(),
+        PICTURES / "memory.svg": memory_picture(),
     }
