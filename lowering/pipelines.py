@@ -32,6 +32,7 @@ from xrelay.passes.catalogue.default_pipeline import (
 )
 from xrelay.passes.catalogue.extensions import registered_passes
 from xrelay.passes.infra.module_level import module_level
+from xrelay.target.instructions import TileProduct
 
 
 class Phase(Enum):
@@ -126,7 +127,7 @@ def compile_stages(
     converts_f16: bool = True,
     dot_products: tuple[str, int] | None = None,
     scalef: bool = False,
-    tile_product: str = "",
+    tile_product: TileProduct | None = None,
     entry: str = MAIN,
     decide: Decide | None = None,
     records: str = "",
@@ -137,7 +138,7 @@ def compile_stages(
     the form of `loop-assign-schedules{target=…}`, empty for the generic target. `converts_f16` is whether the target
     has conversion instructions between f16 and f32. `dot_products` is the name of the target's instruction for sums of
     products of bytes, with the width in bits of its longest vectors. `scalef` is whether the target has
-    AVX-512's instructions for powers of two. `tile_product` is the name of its instruction for products of tiles.
+    AVX-512's instructions for powers of two. `tile_product` is its instruction for products of tiles.
     `entry` is the entry of the program that later stages process: `main`, or a function of `relay.callers`. `decide`
     enables or disables passes of the optimiser regardless of their level; without `relay-fuse-ops` every op is a kernel
     of its own. `records` is the path of a file of tuning records; it may be empty. Raises `InputError` if `opt_level`
@@ -150,10 +151,11 @@ def compile_stages(
     if records:
         assign.insert(0, f"loop-assign-records{_options(file=records, target=schedule_target)}")
     fuse = (f"relay-fuse-ops{{fuse-opt-level={fuse_level}}}", *(FUSE[1:] if fuse_level > 1 else ()))
-    to_scf = f"convert-loop-to-scf{_options(tiles=tile_product)}"
+    tiles = "" if tile_product is None else tile_product.name
+    to_scf = f"convert-loop-to-scf{_options(tiles=tiles)}"
     llvm = llvm_pipeline(converts_f16=converts_f16, dot_products=dot_products, scalef=scalef)
     return [
-        Stage(phase, tuple(_selected_passes(phase, rows, opt_level, vector_lanes, entry, decide)))
+        Stage(phase, tuple(_selected_passes(phase, rows, opt_level, vector_lanes, tiles, entry, decide)))
         for phase, rows in _woven(PipelineWeaver(), fuse, assign, llvm, to_scf)
     ]
 
@@ -215,7 +217,13 @@ def _woven(
 
 
 def _selected_passes(
-    phase: Phase, rows: Sequence[PipelineRow], opt_level: int, vector_lanes: int, entry: str, decide: Decide | None
+    phase: Phase,
+    rows: Sequence[PipelineRow],
+    opt_level: int,
+    vector_lanes: int,
+    tile_product: str,
+    entry: str,
+    decide: Decide | None,
 ) -> list[str]:
     """Returns the passes of a stage that run; `decide` applies to the optimiser and to passes of other packages."""
     optional = registered_passes()
@@ -224,7 +232,9 @@ def _selected_passes(
         asked = decide is not None and (phase in OPTIMIZER or name in optional)
         return decide(name) if decide is not None and asked else None
 
-    return chosen_passes(rows, opt_level, vector_lanes=vector_lanes, entry=entry, decide=decide_here)
+    return chosen_passes(
+        rows, opt_level, vector_lanes=vector_lanes, tile_product=tile_product, entry=entry, decide=decide_here
+    )
 
 
 def all_passes(stages: Iterable[Stage]) -> list[str]:

@@ -93,6 +93,8 @@ class KernelWriter:
             if is_index_argument(argument):
                 self._emitter.ranges[replacement] = (0, MAX_EXTENT)
         self._on_stack = buffers_on_stack(function)
+        if self._tiles is not None:
+            self._tiles.find_nests(function)
         with self._emitter.scope(new):
             for argument in [each for each in old.args if isinstance(each.type, MemRefType)]:
                 self._flat.add_argument(argument)

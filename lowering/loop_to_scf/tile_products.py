@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 
 from xdsl.dialects import arith, memref, scf
 from xdsl.dialects.builtin import IndexType, IntegerAttr, i8, i32
+from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, SSAValue
 from xdsl.ir.affine import AffineDimExpr
 
 from xrelay.dialects.loop import ForOp, LoadOp, LoopKind, StoreOp
 from xrelay.dialects.shared.attribute_names import LOOP_ANNOTATION
+from xrelay.dialects.shared.op_lists import ops_of
 from xrelay.dialects.upstream.amx import TileLoadOp, TileMulIOp, TileStoreOp, TileType, TileZeroOp
 from xrelay.dialects.upstream.llvm_extras import LoopAnnotationAttr
 from xrelay.index_algebra.value_map import ValueMap
 from xrelay.lowering.loop_to_scf.accesses import AccessTarget, memory_stride
 from xrelay.lowering.loop_to_scf.emitter import Emitter
 from xrelay.lowering.loop_to_scf.values import Values
-from xrelay.passes.loop.nest_queries import enclosing_loops
+from xrelay.passes.loop.nest_queries import only_op
 from xrelay.passes.loop.primitives.contract import element_stride
 from xrelay.passes.loop.primitives.tile_products import TileNest, loops_inside, tile_nest
 from xrelay.target.instructions import DOT_TERMS, TileProduct
@@ -43,70 +45,112 @@ class TileWriter:
                                                   amx.tile_store %acc[…], %r, %c16
     ```
 
-    If the loops before store zeros, the sums begin with `amx.tile_zero`, and those loops are not written. Any other
-    loop, such as one over fewer rows than a tile has, is left to `convert-loop-to-scf`.
+    Serial loops around, such as those over the taps of a convolution, carry the sums, too. If the loops before store
+    zeros, the sums begin with `amx.tile_zero`, and those loops are not written. Any other loop, such as one over fewer
+    rows than the tiles of the function have, is left to `convert-loop-to-scf`.
     """
 
     def __init__(self, product: TileProduct, values: Values, emitter: Emitter):
         self._product, self._values, self._emitter = product, values, emitter
         self._from_zero = set[ForOp]()
+        self._tensorized = set[ForOp]()
+        self._with_sums = set[SSAValue]()
+
+    def find_nests(self, function: FuncOp) -> None:
+        """Finds the nests of a function to write as tiles: those whose tiles have the most rows.
+
+        All tiles of a function have the same shape, because a change of the configuration is slow.
+        """
+        loops = [each for each in ops_of(function.body, ForOp) if each.kind is LoopKind.TENSORIZED]
+        found = [tile_nest(each, self._product, element_stride) for each in loops]
+        nests = [each for each in found if isinstance(each, TileNest)]
+        most = max((each.rows_of_tile(self._product) for each in nests), default=0)
+        chosen = [each for each in nests if each.rows_of_tile(self._product) == most]
+        self._tensorized = {each.loop for each in chosen}
+        self._with_sums = {each.step.sum.memref for each in chosen}
 
     def holds_sums(self, buffer: memref.AllocOp) -> bool:
         """Whether tiles of sums are stored in a buffer, which then has no layout of vectors."""
-        loads = [use.operation for use in buffer.memref.uses if isinstance(use.operation, LoadOp)]
-        around = {loop for load in loads for loop in enclosing_loops(load) if loop.kind is LoopKind.TENSORIZED}
-        nests = [tile_nest(loop, self._product, element_stride) for loop in around]
-        return any(isinstance(nest, TileNest) and nest.step.sum.memref is buffer.memref for nest in nests)
+        return buffer.memref in self._with_sums
 
     def write(self, loop: ForOp, target_of: TargetOf) -> bool:
         """Writes a tensorized loop, or skips the zeros before it; returns whether `loop` needs no other code."""
-        if loop.kind is LoopKind.TENSORIZED:
-            return self._write_product(loop, target_of)
+        if (loops := self._summing_loops(loop)) is not None:
+            return self._write_product(loops, target_of)
         following = loop.next_op
-        if not isinstance(following, ForOp) or following.kind is not LoopKind.TENSORIZED:
+        loops = self._summing_loops(following) if isinstance(following, ForOp) else None
+        if loops is None:
             return False
-        nest = self._nest(following, self._places(following), target_of)
+        nest = self._nest(loops, self._places(loops), target_of)
         if nest is None or not _stores_zeros(loop, nest):
             return False
-        self._from_zero.add(following)
+        self._from_zero.add(loops[0])
         return True
 
-    def _places(self, loop: ForOp) -> Places:
+    def _summing_loops(self, loop: ForOp) -> list[ForOp] | None:
+        """Returns the perfect nest of serial loops from `loop` to a tensorized loop of the function."""
+        found = [loop]
+        while loop.kind is LoopKind.SERIAL and loop.extent is not None and isinstance(inner := only_op(loop), ForOp):
+            found.append(loop := inner)
+        return found if loop in self._tensorized else None
+
+    def _places(self, loops: Sequence[ForOp]) -> Places:
         """Binds the indices of the loops of a nest to placeholders, which each tile replaces by its own indices."""
         places: dict[ForOp, SSAValue] = {}
-        for each in (loop, *loops_inside(loop)):
+        for each in (*loops, *loops_inside(loops[-1])):
             places[each] = Block(arg_types=[IndexType()]).args[0]
             self._values.set(each.index, ValueMap.identity([places[each]]))
             self._emitter.ranges[places[each]] = (0, (each.extent or 1) - 1)
         return places
 
-    def _nest(self, loop: ForOp, places: Places, target_of: TargetOf) -> TileNest | None:
-        """Returns the product that a loop computes with the buffers of this level, if tiles can compute it."""
+    def _nest(self, loops: Sequence[ForOp], places: Places, target_of: TargetOf) -> TileNest | None:
+        """Returns the product that a loop computes with the buffers of this level, if tiles can compute it.
+
+        The last of `loops` is tensorized; all of them add to the same sums.
+        """
 
         def stride(load: LoadOp, each: ForOp) -> int | None:
             return memory_stride(target_of(load), places[each])
 
-        nest = tile_nest(loop, self._product, stride)
-        return nest if isinstance(nest, TileNest) and target_of(nest.step.sum).type.element_type == i32 else None
+        nest = tile_nest(loops[-1], self._product, stride)
+        if not isinstance(nest, TileNest) or any(stride(nest.step.sum, each) != 0 for each in loops):
+            return None
+        return nest if target_of(nest.step.sum).type.element_type == i32 else None
 
-    def _write_product(self, loop: ForOp, target_of: TargetOf) -> bool:
-        places = self._places(loop)
-        nest = self._nest(loop, places, target_of)
+    def _write_product(self, loops: Sequence[ForOp], target_of: TargetOf) -> bool:
+        places = self._places(loops)
+        nest = self._nest(loops, places, target_of)
         if nest is None:
             return False
-        tiles, emit = _Tiles(nest, places, self._product, self._emitter, target_of), self._emitter
-        sums = tiles.zeros() if loop in self._from_zero else tiles.load_sums()
-        body = Block(arg_types=[IndexType(), *(each.type for each in sums)])
-        step, *before = body.args
-        emit.ranges[step] = (0, (loop.extent or 0) // nest.depth - 1)
-        with emit.inside(body):
-            emit.add(scf.YieldOp(*tiles.products(step, before)))
-        count = emit.index((loop.extent or 0) // nest.depth)
-        steps = emit.add(scf.ForOp(emit.index(0), count, emit.index(1), sums, body))
+        tiles = _Tiles(nest, places, self._product, self._emitter, target_of)
+        sums = tiles.zeros() if loops[0] in self._from_zero else tiles.load_sums()
+        tiles.store_sums(self._write_steps(loops, tiles, sums))
+        return True
+
+    def _write_steps(self, loops: Sequence[ForOp], tiles: _Tiles, sums: Sequence[SSAValue]) -> Sequence[SSAValue]:
+        """Writes the nest of `loops` around the products of one step; returns the sums after the last step."""
+        emit = self._emitter
+        bodies = [Block(arg_types=[IndexType(), *(each.type for each in sums)]) for _ in loops]
+        indices = {loop: body.args[0] for loop, body in zip(loops, bodies, strict=True)}
+        for loop, index in indices.items():
+            emit.ranges[index] = (0, tiles.steps(loop) - 1)
+        with emit.inside(bodies[-1]):
+            emit.add(scf.YieldOp(*tiles.products(indices, bodies[-1].args[1:])))
+        for position in reversed(range(1, len(loops))):
+            around = bodies[position - 1]
+            with emit.inside(around):
+                results = self._write_loop(loops[position], tiles, around.args[1:], bodies[position])
+                emit.add(scf.YieldOp(*results))
+        return self._write_loop(loops[0], tiles, sums, bodies[0])
+
+    def _write_loop(self, loop: ForOp, tiles: _Tiles, sums: Sequence[SSAValue], body: Block) -> Sequence[SSAValue]:
+        """Writes the loop with this body over the steps of `loop`; returns the sums after it."""
+        emit = self._emitter
+        limits = emit.index(0), emit.index(tiles.steps(loop)), emit.index(1)
+        steps = emit.add(scf.ForOp(*limits, sums, body))
         if loop.no_unroll:
             steps.attributes[LOOP_ANNOTATION] = LoopAnnotationAttr.unroll_disable()
-        tiles.store_sums(steps.results)
-        return True
+        return steps.results
 
 
 class _Tiles:
@@ -121,73 +165,71 @@ class _Tiles:
         target_of: TargetOf,
     ):
         self._nest, self._places, self._emitter = nest, places, emitter
-        self._sums = TileType.of(product.rows, product.columns, i32)
-        self._unsigned = TileType.of(product.rows, DOT_TERMS * nest.depth, i8)
+        rows = nest.rows_of_tile(product)
+        self._sums = TileType.of(rows, product.columns, i32)
+        self._unsigned = TileType.of(rows, DOT_TERMS * nest.depth, i8)
         self._signed = TileType.of(nest.depth, DOT_TERMS * product.columns, i8)
-        self._starts = nest.row_starts(product)
+        self._places_of_tiles = list(itertools.product(nest.vector_starts(), nest.row_starts(product)))
         self._sum_target, self._unsigned_target, self._signed_target = map(
             target_of, (nest.step.sum, nest.step.unsigned, nest.step.signed)
         )
 
+    def steps(self, loop: ForOp) -> int:
+        """Returns the number of instructions along a loop."""
+        return (loop.extent or 0) // (self._nest.depth if loop is self._nest.loop else 1)
+
     def zeros(self) -> list[SSAValue]:
         """Returns a tile of zeros for each tile of sums."""
-        return [self._emitter.add(TileZeroOp(self._sums)).res for _ in self._positions()]
+        return [self._emitter.add(TileZeroOp(self._sums)).res for _ in self._places_of_tiles]
 
     def load_sums(self) -> list[SSAValue]:
         """Loads the tiles of sums."""
+        along = self._nest.rows[-1]
         return [
-            self._load(self._sum_target, self._sums, self._nest.rows, row=row, vector=vector)
-            for vector, row in self._positions()
+            self._load(self._sum_target, self._sums, along, self._at(row=row, vector=vector))
+            for vector, row in self._places_of_tiles
         ]
 
     def store_sums(self, tiles: Sequence[SSAValue]) -> None:
         """Stores the tiles of sums."""
-        for tile, (vector, row) in zip(tiles, self._positions(), strict=True):
-            index = self._emitter.affine_all(self._index(self._sum_target, row=row, vector=vector))
-            stride = self._stride(self._sum_target, self._nest.rows)
+        for tile, (vector, row) in zip(tiles, self._places_of_tiles, strict=True):
+            index = self._emitter.affine_all(self._index(self._sum_target, self._at(row=row, vector=vector)))
+            stride = self._stride(self._sum_target, self._nest.rows[-1])
             self._emitter.add(TileStoreOp(tile, self._sum_target.buffer, index, stride))
 
-    def products(self, step: SSAValue, sums: Sequence[SSAValue]) -> list[SSAValue]:
-        """Adds the products of one step to the tiles of sums.
+    def products(self, steps: Places, sums: Sequence[SSAValue]) -> list[SSAValue]:
+        """Adds the products of one step to the tiles of sums; `steps` are the indices of the loops around.
 
         A tile of the signed bytes is loaded before its products, so that there is one at a time.
         """
-        load, unsigned = partial(self._load, step=step), dict[int, SSAValue]()
-        signed, found = dict[int, SSAValue](), list[SSAValue]()
-        for total, (vector, row) in zip(sums, self._positions(), strict=True):
+        nest, unsigned = self._nest, dict[tuple[int, ...], SSAValue]()
+        first = {loop: ValueMap.identity([index]) for loop, index in steps.items()}
+        first[nest.loop] = ValueMap.make([AffineDimExpr(0) * nest.depth], [steps[nest.loop]])
+        signed, found = dict[tuple[int, ...], SSAValue](), list[SSAValue]()
+        for total, (vector, row) in zip(sums, self._places_of_tiles, strict=True):
             if vector not in signed:
-                signed[vector] = load(self._signed_target, self._signed, self._nest.loop, vector=vector)
+                at = first | self._at(vector=vector)
+                signed[vector] = self._load(self._signed_target, self._signed, nest.loop, at)
             if row not in unsigned:
-                unsigned[row] = load(self._unsigned_target, self._unsigned, self._nest.rows, row=row)
+                at = first | self._at(row=row)
+                unsigned[row] = self._load(self._unsigned_target, self._unsigned, nest.rows[-1], at)
             found.append(self._emitter.add(TileMulIOp(unsigned[row], signed[vector], total, zext_lhs=True)).res)
         return found
 
-    def _positions(self) -> list[tuple[int, int]]:
-        """Returns the number of the vector of columns and the first row of each tile of sums."""
-        return [(vector, row) for vector in range(self._nest.vector_count) for row in self._starts]
+    def _at(self, *, row: Sequence[int] = (), vector: Sequence[int] = ()) -> dict[ForOp, ValueMap]:
+        """Returns the indices of the loops over rows and vectors at a tile."""
+        loops = [*zip(self._nest.rows, row, strict=False), *zip(self._nest.vectors, vector, strict=False)]
+        return {loop: ValueMap.constant(start) for loop, start in loops}
 
-    def _load(
-        self,
-        target: AccessTarget,
-        type_: TileType,
-        along: ForOp,
-        *,
-        step: SSAValue | None = None,
-        row: int = 0,
-        vector: int = 0,
-    ) -> SSAValue:
+    def _load(self, target: AccessTarget, type_: TileType, along: ForOp, at: Mapping[ForOp, ValueMap]) -> SSAValue:
         """Loads the tile of `target` whose rows are iterations of the loop `along`."""
-        index = self._emitter.affine_all(self._index(target, step=step, row=row, vector=vector))
+        index = self._emitter.affine_all(self._index(target, at))
         return self._emitter.add(TileLoadOp(target.buffer, index, self._stride(target, along), type_)).res
 
-    def _index(self, target: AccessTarget, *, step: SSAValue | None = None, row: int, vector: int) -> ValueMap:
-        """Returns the index of the first element of a tile."""
-        nest, zero = self._nest, ValueMap.constant(0)
-        first = zero if step is None else ValueMap.make([AffineDimExpr(0) * nest.depth], [step])
-        taken = {nest.loop: first, nest.rows: ValueMap.constant(row), nest.lanes: zero, nest.terms: zero}
-        if nest.vectors is not None:
-            taken[nest.vectors] = ValueMap.constant(vector)
-        return target.index.substitute({self._places[loop]: value for loop, value in taken.items()})
+    def _index(self, target: AccessTarget, at: Mapping[ForOp, ValueMap]) -> ValueMap:
+        """Returns the index of the first element of a tile, with 0 for the loops that are not in `at`."""
+        zero = ValueMap.constant(0)
+        return target.index.substitute({place: at.get(loop, zero) for loop, place in self._places.items()})
 
     def _stride(self, target: AccessTarget, along: ForOp) -> SSAValue:
         """Returns the distance of two rows of a tile in elements."""

@@ -74,7 +74,9 @@ OPTIMIZER_PIPELINE: tuple[PipelineRow, ...] = (
     PipelineRow(3, "relay-split-conv-transpose", "convolutions of stride 1 have faster kernels"),
     PipelineRow(3, "relay-simplify-batch-matmul", "groups of heads read the keys of attention without a copy"),
     PipelineRow(3, "relay-widen-products", "CPUs multiply and add in f32"),
-    PipelineRow(3, "relay-alter-op-layout{vector-lanes={lanes}}", "a vector register holds one block of channels"),
+    PipelineRow(
+        3, "relay-alter-op-layout{vector-lanes={lanes}{tiles}}", "a vector register holds one block of channels"
+    ),
     PipelineRow(3, "relay-apply-winograd", "tiles of convolutions take up to four times fewer products"),
     PipelineRow(ON_DEMAND, "relay-fast-math", "approximations of exponentials are faster"),
     PipelineRow(2, "relay-fold-constant", "weights are converted to the new layouts"),
@@ -100,20 +102,27 @@ def chosen_passes(
     opt_level: int,
     *,
     vector_lanes: int = 16,
+    tile_product: str = "",
     entry: str = MAIN,
     decide: Decide | None = None,
 ) -> list[str]:
     """Returns the passes of `rows` that run at `opt_level`, in the syntax of `xrelay-opt -p`.
 
-    `vector_lanes` is the number of f32 elements in a vector register of the target. `entry` is the entry of the
-    program to compile, see `relay-select-entry`. `decide` is called with each pass
-    name and returns whether the pass runs, regardless of its level; None leaves that to the level.
+    `vector_lanes` is the number of f32 elements in a vector register of the target, and `tile_product` the name of its
+    instruction for products of tiles, if it has one. `entry` is the entry of the program to compile, see
+    `relay-select-entry`. `decide` is called with each pass name and returns whether the pass runs, regardless of its
+    level; None leaves that to the level.
     """
+    tiles = f' tiles="{tile_product}"' if tile_product else ""
+    values = {"{lanes}": str(vector_lanes), "{tiles}": tiles, "{entry}": entry}
     chosen: list[str] = []
     for row in rows:
         answer = decide(row.pass_name) if decide is not None else None
         if answer if answer is not None else row.opt_level <= opt_level:
-            chosen.append(row.spec.replace("{lanes}", str(vector_lanes)).replace("{entry}", entry))
+            spec = row.spec
+            for placeholder, value in values.items():
+                spec = spec.replace(placeholder, value)
+            chosen.append(spec)
     return chosen
 
 

@@ -60,12 +60,13 @@ from xrelay.passes.graph.remarks import Remark, Remarks, report
 from xrelay.passes.graph.replacements import erase_op
 from xrelay.passes.graph.scopes import fusable_blocks, graph_functions
 from xrelay.passes.infra.xrelay_pass import XRelayPass, reassociates
-from xrelay.passes.layout import cpu_layout_hooks as cpu_layout_hooks  # registers the hooks of the target "cpu"
+from xrelay.passes.layout.cpu_layout_hooks import with_tiles
 from xrelay.passes.layout.layout_hooks import LayoutHook, LayoutHooks, call_hook, hook_error, layout_hooks, rebuild_op
 from xrelay.passes.layout.layout_savings import save_transforms
 from xrelay.passes.layout.layout_versions import LayoutVersions, crop, divisible, erase_unused
 from xrelay.passes.relay.canonicalize_ops import AddInsteadOfBiasAdd
 from xrelay.passes.relay.simplify_inference import SimplifyBatchNorm
+from xrelay.target.instructions import find_tile_product
 from xrelay.target.strategy import is_implemented
 
 DEFAULT_LANES = 16
@@ -81,10 +82,11 @@ class RelayAlterOpLayoutPass(XRelayPass):
 
     vector_lanes: int = field(default=DEFAULT_LANES, metadata={"help": "the number of f32 in a vector of the target"})
     target: str = field(default="cpu", metadata={"help": "the target whose hooks choose the layouts"})
+    tiles: str = field(default="", metadata={"help": "the target's instruction for tiles of bytes, or empty"})
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Alters the module in place; raises `PassError` for a number of lanes that is not positive."""
-        report(alter_layouts(op, vector_lanes=self.vector_lanes, target=self.target))
+        report(alter_layouts(op, vector_lanes=self.vector_lanes, target=self.target, tiles=self.tiles))
 
 
 def alter_layouts(
@@ -92,6 +94,7 @@ def alter_layouts(
     *,
     vector_lanes: int = DEFAULT_LANES,
     target: str = "cpu",
+    tiles: str = "",
     hooks: LayoutHooks | None = None,
 ) -> list[Remark]:
     """Alters every function of `module` that is not a kernel; `hooks` take precedence over those of `target`.
@@ -101,7 +104,10 @@ def alter_layouts(
     """
     if vector_lanes < 1:
         raise PassError(f"relay-alter-op-layout: vector-lanes is {vector_lanes}, it must be at least 1")
-    chosen = dict(layout_hooks(target)) | dict(hooks if hooks is not None else {})
+    product, chosen = find_tile_product(tiles), dict(layout_hooks(target))
+    if product is not None and product.columns == vector_lanes:
+        chosen = dict(with_tiles(chosen))
+    chosen |= dict(hooks if hooks is not None else {})
     remarks = Remarks("relay-alter-op-layout")
     for function in graph_functions(module):
         blocks = fusable_blocks(function)

@@ -21,7 +21,7 @@ from xrelay.dialects.shared.types import element_type_of, shape_of
 from xrelay.index_algebra.dims import Dim
 from xrelay.index_algebra.divisors import largest_divisor
 from xrelay.passes.graph.op_kinds import is_constant
-from xrelay.passes.layout.layout_hooks import alters_layout
+from xrelay.passes.layout.layout_hooks import LayoutHooks, alters_layout
 from xrelay.target.instructions import DOT_TERMS
 
 COMPUTED = "the weight is computed from other values, so that packing it would serve a single use"
@@ -64,6 +64,42 @@ def conv_in_blocks(op: ConvOp, available: Sequence[Layout | None], lanes: int) -
     if isinstance(answer, LayoutRefusal) and [str(layout) for layout in layouts] != plain:
         return _decision(op, *plain)
     return answer
+
+
+def conv_in_tiles(op: ConvOp, available: Sequence[Layout | None], lanes: int) -> LayoutDecision | LayoutRefusal:
+    """Blocks channels for an instruction on tiles of bytes, and decides as `conv_in_blocks` for other products.
+
+    A row of a tile has up to 64 neighbouring in-channels, so blocks are the largest multiples of a vector up to 64 that
+    divide the channels: NCHW64c, OIHW64o4i. Other numbers of in-channels have the blocks of `conv_in_blocks`. Grouped
+    convolutions have those, too, and images of dynamic height or width, whose rows tiles do not cover.
+    """
+    layouts, data = op.layouts, shape_of(op.data.type)
+    is_plain = all(len(layout.axes) == 2 + len(op.AXES) for layout in layouts)
+    if not is_plain or not _is_weight(op.weight) or not _multiplies_bytes(op) or op.groups.value.data > 1:
+        return conv_in_blocks(op, available, lanes)
+    weight, image = layouts[1].primal_extents(shape_of(op.weight.type)), layouts[0].primal_extents(data)
+    filters, depth = weight["O"], weight["I"]
+    out_block = _tile_block(filters, lanes) if isinstance(filters, int) else None
+    if out_block is None or not isinstance(depth, int) or not all(isinstance(image[axis], int) for axis in op.AXES):
+        return conv_in_blocks(op, available, lanes)
+    given = available[0].factor("C") if available[0] is not None and "C" in available[0].primal else None
+    keeps = given is not None and given % lanes == 0 and depth % given == 0
+    in_block = given if keeps else _tile_block(depth, lanes)
+    return _in_blocks_of_terms(op, depth, given if in_block is None else in_block, out_block, lanes, pads=False)
+
+
+def with_tiles(hooks: LayoutHooks) -> LayoutHooks:
+    """Returns hooks with `conv_in_tiles` in place of `conv_in_blocks`, for targets with an instruction on tiles."""
+    return {op: conv_in_tiles if hook is conv_in_blocks else hook for op, hook in hooks.items()}
+
+
+TILE_BYTES = 64
+"""The number of bytes in a row of a tile."""
+
+
+def _tile_block(channels: int, lanes: int) -> int | None:
+    """Returns the largest multiple of a vector up to the bytes of a row that divides `channels`; `None` if none."""
+    return next((block for block in range(TILE_BYTES, 0, -lanes) if channels % block == 0), None)
 
 
 def _depthwise(op: ConvOp, channels: int, input_block: int | None, lanes: int) -> LayoutDecision | LayoutRefusal:

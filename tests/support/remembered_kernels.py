@@ -91,7 +91,10 @@ def compile_remembered(
     compilations."""
     if cache is not None:
         return compile_many(ir_texts, cpu=cpu, features=features, opt_level=opt_level, cache=cache)
-    levels = [level if chance(text) % THOROUGH == 0 else 0 for text, level in zip(ir_texts, opt_level, strict=True)]
+    levels = [
+        level if chance(text) % THOROUGH == 0 or TILES in text else 0
+        for text, level in zip(ir_texts, opt_level, strict=True)
+    ]
     keys = [(text, cpu, features, level) for text, level in zip(ir_texts, levels, strict=True)]
     found = {key: _host_codes.get(key) for key in keys}
     missing = [key for key, code in found.items() if code is None]

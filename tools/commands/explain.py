@@ -119,7 +119,11 @@ def _schedules(args: Namespace) -> Iterable[str]:
     module = load_source(args.model, shapes=dict(args.shapes))
     records = "" if args.records is None else str(args.records)
     stages = compile_stages(
-        opt_level=args.opt_level, vector_lanes=target.lanes(), schedule_target=str(target), records=records
+        opt_level=args.opt_level,
+        vector_lanes=target.lanes(),
+        schedule_target=str(target),
+        tile_product=target.tile_product,
+        records=records,
     )
     StageRunner(stages_before("loop-assign-schedules", remaining_stages(stages, module))).run(module)
     explained = select_kernels(explain_schedules(module, target), args.kernel)
@@ -136,7 +140,12 @@ def _lowered(args: Namespace, last: Phase) -> ModuleOp:
     from xrelay.target import Target
 
     target, phases = Target.host(), list(Phase)
-    stages = compile_stages(opt_level=args.opt_level, vector_lanes=target.lanes(), schedule_target=str(target))
+    stages = compile_stages(
+        opt_level=args.opt_level,
+        vector_lanes=target.lanes(),
+        schedule_target=str(target),
+        tile_product=target.tile_product,
+    )
     module = load_source(args.model, shapes=dict(args.shapes))
     StageRunner([each for each in stages if phases.index(each.phase) <= phases.index(last)]).run(module)
     return module

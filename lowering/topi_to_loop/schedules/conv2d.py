@@ -8,6 +8,7 @@ from math import ceil, prod
 
 from xrelay.lowering.topi_to_loop.schedules.candidates import Candidate, Proposal, Refusal
 from xrelay.lowering.topi_to_loop.schedules.common_steps import schedule_remaining
+from xrelay.lowering.topi_to_loop.schedules.conv2d_tiles import conv_tile_candidates
 from xrelay.lowering.topi_to_loop.schedules.cost_model import (
     MAX_UNROLLED_VECTORS,
     MIN_LANES,
@@ -58,16 +59,26 @@ def propose_conv2d_nchwc(view: KernelView) -> list[Proposal]:
     if product is None or Role.BATCH not in product.positions:
         return []
     rows = product.extent(Role.BATCH) * product.extent(Role.PLANES) * product.extent(Role.ROWS)
+    is_split = _splits_blocks(view, product)
+    vectors = _vectors_per_block(view, product)
+    blocks = vectors if is_split else product.extent(Role.CHANNELS)
     tiles = rank_tiles(
         _columns(view, product),
-        product.extent(Role.CHANNELS),
+        blocks,
         view.target.vector_registers,
         height=1 if product.is_depthwise else product.extent(Role.ROWS),
-        vectors_per_block=_vectors_per_block(view, product),
+        vectors_per_block=1 if is_split else vectors,
         shares_broadcasts=not product.is_depthwise,
-        max_blocks=max(1, product.extent(Role.CHANNELS) // 2) if rows == 1 else None,
+        max_blocks=max(1, blocks // 2) if rows == 1 and not is_split else None,
     )
-    return [_blocked_candidate(view, product, tile) for tile in tiles]
+    found = [_blocked_candidate(view, product, tile) for tile in tiles if not is_split or blocks % tile.blocks == 0]
+    return [*conv_tile_candidates(view, product), *found]
+
+
+def _splits_blocks(view: KernelView, product: ProductView) -> bool:
+    """Whether a tile has some vectors of one block of filters, because a block of a sum of terms has several."""
+    lanes, block = view.lanes(product.block), product.extent(Role.LANE)
+    return Role.TERM in product.positions and block > lanes and block % lanes == 0
 
 
 def _columns(view: KernelView, product: ProductView) -> int:
@@ -88,13 +99,12 @@ def _vectors_per_block(view: KernelView, product: ProductView) -> int:
 def _blocked_candidate(view: KernelView, product: ProductView, tile: RegisterTile) -> Candidate:
     """Returns the candidate with this tile."""
     rows = f"{tile.rows} rows x " if tile.rows > 1 else ""
-    name = f"{rows}{tile.columns} columns x {tile.blocks} blocks"
+    name = f"{rows}{tile.columns} columns x {tile.blocks} {'vectors' if _splits_blocks(view, product) else 'blocks'}"
 
     def estimate() -> Cost:
         vectors = points(product.block) / product.extent(Role.LANE) * _vectors_per_block(view, product)
         cycles = vectors / product.extent(Role.TERM) / UNITS / tile.efficiency
-        sizes = {Role.CHANNELS: tile.blocks, Role.ROWS: tile.rows, Role.COLUMNS: tile.columns}
-        return products_cost(view, product, cycles, _tiles(product, sizes))
+        return products_cost(view, product, cycles, _tiles(product, _sizes(view, product, tile)))
 
     return Candidate(
         name,
@@ -105,26 +115,38 @@ def _blocked_candidate(view: KernelView, product: ProductView, tile: RegisterTil
     )
 
 
+def _sizes(view: KernelView, product: ProductView, tile: RegisterTile) -> dict[Role, int]:
+    """Returns the iterations of each axis in a tile, in the order of its loops; the lanes are last."""
+    sizes = {Role.ROWS: tile.rows, Role.COLUMNS: tile.columns}
+    if _splits_blocks(view, product):
+        return {**sizes, Role.LANE: tile.blocks * view.lanes(product.block)}
+    return {**sizes, Role.CHANNELS: tile.blocks, Role.LANE: product.extent(Role.LANE)}
+
+
 def _tiles(product: ProductView, sizes: Mapping[Role, int]) -> int:
     """Returns the number of tiles of these sizes."""
-    roles = (Role.BATCH, Role.CHANNELS, Role.PLANES, Role.ROWS, Role.COLUMNS)
+    roles = (Role.BATCH, Role.CHANNELS, Role.PLANES, Role.ROWS, Role.COLUMNS, Role.LANE)
     return prod(ceil(product.extent(role) / sizes.get(role, 1)) for role in roles)
 
 
 def _tile(product: ProductView, tile: RegisterTile, draft: ScheduleDraft) -> None:
     product = product.of(draft)
-    lanes = product.extent(Role.LANE)
-    vectors_per_block, depthwise = _vectors_per_block(draft, product), product.is_depthwise
+    depthwise, is_split = product.is_depthwise, _splits_blocks(draft, product)
+    lanes = draft.lanes(product.block) if is_split else product.extent(Role.LANE)
+    vectors_per_block = 1 if is_split else _vectors_per_block(draft, product)
     consumer = consumer_at_points(draft, product.name)
-    sizes = ((Role.ROWS, tile.rows), (Role.COLUMNS, tile.columns), (Role.CHANNELS, tile.blocks))
-    axes = [TiledAxis(product.positions[role], size) for role, size in sizes if role in product.positions]
-    axes.append(TiledAxis(product.positions[Role.LANE], lanes))
+    sizes = _sizes(draft, product, tile)
+    axes = [TiledAxis(product.positions[role], size) for role, size in sizes.items() if role in product.positions]
     shared = None if depthwise else _shared_rows(draft, product, tile.rows)
-    tile_products(draft, product.name, consumer.block_name, axes, terms=product.loop(Role.TERM), shared=shared)
+    terms = product.loop(Role.TERM)
+    tile_products(
+        draft, product.name, consumer.block_name, axes, terms=terms, lanes=lanes if is_split else None, shared=shared
+    )
     kind = "depthwise, " if depthwise else ""
     rows_text = f"{tile.rows} rows x " if tile.rows > 1 else ""
+    parts = "vectors" if is_split else "blocks"
     draft.record_reason(
-        f"{kind}{rows_text}{tile.columns} columns x {tile.blocks} blocks of {lanes} channels = "
+        f"{kind}{rows_text}{tile.columns} columns x {tile.blocks} {parts} of {lanes} channels = "
         f"{tile.positions * tile.blocks * vectors_per_block} accumulators of {draft.target.vector_registers} "
         f"registers, expected at {tile.efficiency:.0%} of the peak"
     )

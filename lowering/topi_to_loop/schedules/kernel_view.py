@@ -65,6 +65,8 @@ class Role(Enum):
     """The first reduction axis: channels of the image, or k of a matrix product."""
     TERM = auto()
     """The products that one instruction adds up."""
+    GROUP = auto()
+    """The group of terms within a block of channels."""
     POINT_ROWS = auto()
     """Rows of a tile that Winograd's algorithm has transformed."""
     POINT_COLUMNS = auto()
@@ -83,7 +85,7 @@ def _conv_roles(op: type[ConvPlainOp | ConvBlockedOp | ConvTermsOp]) -> tuple[tu
     """Returns the roles of the axes of a convolution: spatial, and the first ones of the sum."""
     spatial = (Role.BATCH, Role.CHANNELS, *IMAGE_ROLES[op.AXES])
     blocked = spatial if issubclass(op, ConvPlainOp) else (*spatial, Role.LANE)
-    return blocked, (Role.DEPTH, Role.TERM) if issubclass(op, ConvTermsOp) else (Role.DEPTH,)
+    return blocked, (Role.DEPTH, Role.TERM, Role.GROUP) if issubclass(op, ConvTermsOp) else (Role.DEPTH,)
 
 
 PLAIN_CONVOLUTIONS = (Conv1dNcwOp, Conv2dNchwOp, Conv3dNcdhwOp)

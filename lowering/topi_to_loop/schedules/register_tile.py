@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from xrelay.dialects.loop.schedule import ComputeAt, Contract, DisableUnroll, Reorder, Unroll, Vectorize
+from xrelay.dialects.loop.schedule import ComputeAt, Contract, DisableUnroll, Reorder, Tensorize, Unroll, Vectorize
 from xrelay.errors import ScheduleError
 from xrelay.lowering.topi_to_loop.schedules.common_steps import parallelize_outer
 from xrelay.lowering.topi_to_loop.schedules.kernel_view import loop_of_variable, points, reduction_loops
 from xrelay.lowering.topi_to_loop.schedules.schedule_draft import ScheduleDraft
 from xrelay.lowering.topi_to_loop.schedules.shared_axis import SharedAxis, move_out
+from xrelay.target.instructions import TileProduct
 
 
 class TiledAxis(NamedTuple):
@@ -74,15 +75,19 @@ def tile_products(
     terms: str | None = None,
     lanes: int | None = None,
     shared: SharedAxis | None = None,
+    instruction: TileProduct | None = None,
+    steps: str | None = None,
 ) -> None:
     """Computes the sums of block `name` in a register tile at `consumer`; raises `ScheduleError` if that is not legal.
 
     `axes` and `shared` are as in `_split_consumer`. `terms` is the loop over contiguous products; it goes inside the
-    lanes. With `lanes`, the last axis of a tile may have several vectors of this length.
+    lanes. With `lanes`, the last axis of a tile may have several vectors of this length. With an `instruction` on
+    tiles, the loop `steps` of the reduction becomes tensorized. The sums are then in memory, so the rows of the
+    consumer need no copies of the code.
     """
     block = draft.block(name)
     own = [loop_of_variable(block, position) for position in range(len(block.kinds))]
-    reduction, work = reduction_loops(block), points(block)
+    reduction, work = sorted(reduction_loops(block), key=lambda loop: loop == steps), points(block)
     outside, inner = _split_consumer(draft, consumer, axes, shared)
     if not outside:
         raise ScheduleError(f"{consumer} is a single element")
@@ -93,6 +98,9 @@ def tile_products(
         tile, inner = (_in_vectors(draft, loops, lanes) for loops in (tile, inner))
         last = tile[-1] if tile else None
     schedule_sums(draft, name, reduction, tile, last, terms)
+    if instruction is not None and steps is not None:
+        draft.do(Tensorize(steps, instruction.name))
+        inner = inner[len(axes) - 1 :]
     unroll_tile(draft, consumer, inner, inner[-1] if inner else None)
     parallelize_outer(draft, outside, work)
     draft.mark_done(name, consumer)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -17,6 +18,9 @@ Stride: TypeAlias = Callable[[LoadOp, ForOp], int | None]
 MIN_STEPS = 4
 """The minimum number of steps of an instruction: with fewer, the loads of the tiles take longer than on vectors."""
 
+MIN_ROWS = 4
+"""The minimum number of rows of a tile: with fewer, an instruction waits for the instruction before it."""
+
 
 @dataclass(frozen=True)
 class TileNest:
@@ -27,8 +31,9 @@ class TileNest:
 
     step: DotStep
     loop: ForOp
-    rows: ForOp
-    vectors: ForOp | None
+    rows: tuple[ForOp, ...]
+    """The loops over rows, the outermost first. The rows of a tile are iterations of the last one."""
+    vectors: tuple[ForOp, ...]
     lanes: ForOp
     terms: ForOp
     depth: int
@@ -37,22 +42,25 @@ class TileNest:
     @property
     def loops(self) -> tuple[ForOp, ...]:
         """All loops, in no particular order."""
-        nest = (self.loop, self.rows, self.lanes, self.terms)
-        return nest if self.vectors is None else (*nest, self.vectors)
+        return (self.loop, *self.rows, *self.vectors, self.lanes, self.terms)
 
-    def row_starts(self, product: TileProduct) -> list[int]:
-        """Returns the first row of each tile. If the rows are no multiple of a tile's, the last tile overlaps another.
+    def rows_of_tile(self, product: TileProduct) -> int:
+        """The number of rows of a tile."""
+        return min(product.rows, self.rows[-1].extent or 0)
+
+    def row_starts(self, product: TileProduct) -> list[tuple[int, ...]]:
+        """Returns the indices of the first row of each tile. If the rows are no multiple, the last tile overlaps.
 
         Both tiles then have the same sums of the common rows.
         """
-        count = self.rows.extent or 0
-        full = list(range(0, count - product.rows + 1, product.rows))
-        return full if count % product.rows == 0 else [*full, count - product.rows]
+        count, height = self.rows[-1].extent or 0, self.rows_of_tile(product)
+        starts = list(range(0, count - height + 1, height))
+        starts = starts if count % height == 0 else [*starts, count - height]
+        return list(itertools.product(*(range(each.extent or 0) for each in self.rows[:-1]), starts))
 
-    @property
-    def vector_count(self) -> int:
-        """The number of vectors of columns."""
-        return 1 if self.vectors is None else self.vectors.extent or 0
+    def vector_starts(self) -> list[tuple[int, ...]]:
+        """Returns the indices of each vector of columns."""
+        return list(itertools.product(*(range(each.extent or 0) for each in self.vectors)))
 
 
 def loops_inside(loop: ForOp) -> list[ForOp]:
@@ -76,37 +84,39 @@ def tile_nest(loop: ForOp, product: TileProduct, stride: Stride) -> TileNest | s
     if step is None:
         return "it does not contain exactly one product of bytes"
     tiles = [each for each in outer if each is not None]
-    rows = [each for each in tiles if stride(step.signed, each) == 0]
-    vectors = [each for each in tiles if stride(step.unsigned, each) == 0]
-    if len(rows) != 1 or len(vectors) > 1 or len(tiles) != 1 + len(vectors):
+    rows = tuple(each for each in tiles if stride(step.signed, each) == 0)
+    vectors = tuple(each for each in tiles if stride(step.unsigned, each) == 0)
+    if not rows or len(tiles) != len(rows) + len(vectors):
         return "the loops inside are not those over the rows and columns of a product of two matrices"
     extent = loop.extent or 0
     depth = next((each for each in range(product.steps, 0, -1) if extent % each == 0), 0)
-    nest = TileNest(step, loop, rows[0], vectors[0] if vectors else None, lanes, terms, depth)
-    return _size_problem(nest, product) or _stride_problem(nest, product, stride) or nest
+    nest = TileNest(step, loop, rows, vectors, lanes, terms, depth)
+    return _size_problem(nest, product) or _stride_problem(nest, stride) or nest
 
 
 def _size_problem(nest: TileNest, product: TileProduct) -> str | None:
-    rows, lanes = nest.rows.extent or 0, nest.lanes.extent
+    rows, lanes = nest.rows_of_tile(product), nest.lanes.extent
     if nest.depth < MIN_STEPS or not nest.loop.extent:
         return f"its {nest.loop.extent} iterations are no multiple of a number from {MIN_STEPS} to {product.steps}"
-    if rows < product.rows or lanes != product.columns:
-        return f"there are {rows} rows and {lanes} lanes, a tile has {product.rows} x {product.columns}"
-    tiles = len(nest.row_starts(product))
-    if tiles * nest.vector_count + tiles + 1 > product.registers:
-        return f"{tiles} x {nest.vector_count} tiles of sums do not fit into {product.registers} registers"
+    if rows < MIN_ROWS or lanes != product.columns:
+        least = f"at least {MIN_ROWS} x {product.columns}"
+        return f"there are {rows} rows and {lanes} lanes, a tile has {least}"
+    tiles, vectors = len(nest.row_starts(product)), len(nest.vector_starts())
+    if tiles * vectors + tiles + 1 > product.registers:
+        return f"{tiles} x {vectors} tiles of sums do not fit into {product.registers} registers"
     return None
 
 
-def _stride_problem(nest: TileNest, product: TileProduct, stride: Stride) -> str | None:
-    row = DOT_TERMS * product.columns
+def _stride_problem(nest: TileNest, stride: Stride) -> str | None:
+    """Returns why bytes are in another order than in tiles, whose rows may be any distance apart, or None."""
     wanted = (
-        ("sums", nest.step.sum, (0, 1, 0)),
-        ("unsigned bytes", nest.step.unsigned, (DOT_TERMS, 0, 1)),
-        ("signed bytes", nest.step.signed, (row, DOT_TERMS, 1)),
+        ("sums", nest.step.sum, {nest.loop: 0, nest.lanes: 1, nest.terms: 0}),
+        ("unsigned bytes", nest.step.unsigned, {nest.loop: DOT_TERMS, nest.lanes: 0, nest.terms: 1}),
+        ("signed bytes", nest.step.signed, {nest.lanes: DOT_TERMS, nest.terms: 1}),
     )
     for name, load, strides in wanted:
-        found = tuple(stride(load, each) for each in (nest.loop, nest.lanes, nest.terms))
-        if found != strides or any(stride(load, each) is None for each in nest.loops):
-            return f"the {name} are {found} elements apart in the loop, in lanes and in terms, not {strides}"
+        found = {each: stride(load, each) for each in nest.loops}
+        if None in found.values() or any(found[each] != step for each, step in strides.items()):
+            steps = tuple(found[each] for each in (nest.loop, nest.lanes, nest.terms))
+            return f"the {name} are {steps} elements apart in the loop, in lanes and in terms"
     return None

@@ -240,7 +240,6 @@ class _Builder:
 
     def stages(self, entry: str) -> list[Stage]:
         """Returns the stages for an entry of a program."""
-        product = self.target.tile_product
         return compile_stages(
             opt_level=self.opt_level,
             vector_lanes=self.target.lanes(),
@@ -248,7 +247,7 @@ class _Builder:
             converts_f16=self.target.converts_f16,
             dot_products=self.target.dot_products,
             scalef=self.target.scalef,
-            tile_product="" if product is None else product.name,
+            tile_product=self.target.tile_product,
             entry=entry,
             records="" if self.records is None else str(self.records),
             decide=partial(

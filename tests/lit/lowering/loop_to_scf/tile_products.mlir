@@ -98,13 +98,30 @@ func.func private @ones(%X: memref<16x64xui8>, %W: memref<16x16x4xi8>, %Y: memre
   func.return
 }
 
-// Seven rows are fewer than a tile has: vectors compute them, and their sums stay in registers.
+// Tiles of a function have the same shape: vectors compute the seven rows, and their sums stay in registers.
 // CHECK-LABEL: func.func private @few
 // CHECK: memref.alloca() {alignment = 64 : i64} : memref<7xvector<16xi32>>
-// CHECK-NOT: amx.
+// CHECK-COUNT-1: amx.tile_muli
+// CHECK-NOT: amx.tile_muli
 // CHECK: vector.multi_reduction
-func.func private @few(%X: memref<7x64xui8>, %W: memref<16x16x4xi8>, %Y: memref<7x16xi32>) attributes {loop.kernel} {
+func.func private @few(%X: memref<16x64xui8>, %W: memref<16x16x4xi8>, %Y: memref<16x16xi32>, %Z: memref<7x16xi32>) attributes {loop.kernel} {
   %sums = memref.alloc() : memref<7x16xi32, "local">
+  loop.for "k16" %k to 16 tensorized {
+    loop.for "i16" %i to 16 unrolled {
+      loop.for "o16" %o to 16 vectorized {
+        loop.for "t16" %t to 4 contracted {
+          %acc = loop.load %Y[%i, %o] : memref<16x16xi32>
+          %x = loop.load %X[%i, %k * 4 + %t] : memref<16x64xui8>
+          %w = loop.load %W[%k, %o, %t] : memref<16x16x4xi8>
+          %xe = arith.extui %x : i8 to i32
+          %we = arith.extsi %w : i8 to i32
+          %p = arith.muli %xe, %we : i32
+          %s = arith.addi %acc, %p : i32
+          loop.store %s, %Y[%i, %o] : memref<16x16xi32>
+        }
+      }
+    }
+  }
   loop.for "iz" %i to 7 unrolled {
     loop.for "oz" %o to 16 vectorized {
       %zero = arith.constant 0 : i32
@@ -116,7 +133,7 @@ func.func private @few(%X: memref<7x64xui8>, %W: memref<16x16x4xi8>, %Y: memref<
       loop.for "o" %o to 16 vectorized {
         loop.for "t" %t to 4 contracted {
           %acc = loop.load %sums[%i, %o] : memref<7x16xi32, "local">
-          %x = loop.load %X[%i, %k * 4 + %t] : memref<7x64xui8>
+          %x = loop.load %X[%i, %k * 4 + %t] : memref<16x64xui8>
           %w = loop.load %W[%k, %o, %t] : memref<16x16x4xi8>
           %xe = arith.extui %x : i8 to i32
           %we = arith.extsi %w : i8 to i32
@@ -130,7 +147,7 @@ func.func private @few(%X: memref<7x64xui8>, %W: memref<16x16x4xi8>, %Y: memref<
   loop.for "iy" %i to 7 unrolled {
     loop.for "oy" %o to 16 vectorized {
       %s = loop.load %sums[%i, %o] : memref<7x16xi32, "local">
-      loop.store %s, %Y[%i, %o] : memref<7x16xi32>
+      loop.store %s, %Z[%i, %o] : memref<7x16xi32>
     }
   }
   func.return

@@ -68,3 +68,35 @@ func.func private @dynamic(%x: tensor<?x256xui8, #relay.dims<n>>, %w: tensor<8x6
   %r = topi.matmul(%x, %w) : (tensor<?x256xui8, #relay.dims<n>>, tensor<8x64x16x4xi8>) -> tensor<?x128xi32, #relay.dims<n>>
   func.return %r : tensor<?x128xi32, #relay.dims<n>>
 }
+
+// The columns and rows of a tile divide those of the image. The groups of terms are innermost in the reduction, and the
+// positions of the consumer are not unrolled.
+// CHECK-LABEL: func.func private @taps
+// CHECK-SAME: split("conv2d_write_2", 2,
+// CHECK-SAME: split("conv2d_write_4", 32,
+// CHECK-SAME: reorder("ko", "y", "kq", "h", "w", "ci_v", "ci_l", "t")
+// CHECK-SAME: tensorize("kq", "tdpbusd")
+// CHECK-NOT: unroll("conv2d_write_3")
+// CHECK-SAME: 2 rows x 14 columns x 2 vectors = tiles of tdpbusd
+// VECTORS-LABEL: func.func private @taps
+// VECTORS-NOT: tensorize
+// VECTORS-SAME: 14 columns x 2 vectors of 16 channels = 28 accumulators
+func.func private @taps(%x: tensor<1x2x30x14x64xui8>, %w: tensor<1x32x3x1x64x4xi8>) -> tensor<1x1x28x14x64xi32> attributes {relay.primitive} {
+  %r = topi.conv2d_nchwc_terms(%x, %w) : (tensor<1x2x30x14x64xui8>, tensor<1x32x3x1x64x4xi8>) -> tensor<1x1x28x14x64xi32>
+  func.return %r : tensor<1x1x28x14x64xi32>
+}
+
+// Three columns are too few for a tile, and 16 bytes of the data too few for its rows.
+// CHECK-LABEL: func.func private @narrow
+// CHECK-NOT: tensorize
+func.func private @narrow(%x: tensor<1x1x9x3x64xui8>, %w: tensor<1x16x1x1x64x4xi8>) -> tensor<1x1x9x3x64xi32> attributes {relay.primitive} {
+  %r = topi.conv2d_nchwc_terms(%x, %w) : (tensor<1x1x9x3x64xui8>, tensor<1x16x1x1x64x4xi8>) -> tensor<1x1x9x3x64xi32>
+  func.return %r : tensor<1x1x9x3x64xi32>
+}
+
+// CHECK-LABEL: func.func private @shallow
+// CHECK-NOT: tensorize
+func.func private @shallow(%x: tensor<1x2x8x16x8xui8>, %w: tensor<1x4x1x1x64x4xi8>) -> tensor<1x1x8x16x64xi32> attributes {relay.primitive} {
+  %r = topi.conv2d_nchwc_terms(%x, %w) : (tensor<1x2x8x16x8xui8>, tensor<1x4x1x1x64x4xi8>) -> tensor<1x1x8x16x64xi32>
+  func.return %r : tensor<1x1x8x16x64xi32>
+}

@@ -67,6 +67,63 @@ def test_rows_of_the_run() -> None:
         check(module, compiled, rows, 64)
 
 
+def conv(channels: int, filters: int, size: tuple[int, ...], kernel: int, stride: int, dilation: int = 1) -> ModuleOp:
+    """A convolution with "same" padding, a bias and a change to floats after it."""
+    x = relay.var("x", shape=(2, channels, *size), dtype="uint8")
+    weight = relay.const(random((filters, channels, *[kernel for _ in size]), "int8", 2))
+    build = {1: relay.nn.conv1d, 2: relay.nn.conv2d, 3: relay.nn.conv3d}[len(size)]
+    axes = [1 for _ in size]
+    y = build(
+        x,
+        weight,
+        strides=[stride * one for one in axes],
+        padding=[kernel // 2 * dilation * one for one in axes * 2],
+        dilation=[dilation * one for one in axes],
+        out_dtype="int32",
+    )
+    y = y + relay.const(np.arange(filters, dtype=np.int32).reshape(-1, *axes))
+    return transform.InferType()(relay.IRModule.from_expr(relay.Function([x], relay.cast(y, "float32"))))
+
+
+def check_conv(module: ModuleOp, compiled: xrelay.CompiledModel, shape: tuple[int, ...]) -> None:
+    x = random(shape, "uint8", 1)
+    (expected,) = run_relay(module, [x])
+    np.testing.assert_array_equal(compiled.run([x])[0], expected)
+
+
+@on_tiles
+@settings(max_examples=examples(12), deadline=None)
+@given(
+    channels=st.sampled_from([3, 16, 20, 48, 64, 80, 128]),
+    filters=st.sampled_from([8, 16, 48, 64, 80, 96, 128]),
+    height=st.integers(1, 9),
+    width=st.sampled_from([3, 5, 7, 8, 14, 15, 16, 17, 28, 31, 37]),
+    kernel=st.sampled_from([1, 3]),
+    stride=st.integers(1, 2),
+    dilation=st.integers(1, 2),
+    threads=st.integers(1, 2),
+)
+def test_convolutions(
+    channels: int, filters: int, height: int, width: int, kernel: int, stride: int, dilation: int, threads: int
+) -> None:
+    module = conv(channels, filters, (height, width), kernel, stride, dilation)
+    check_conv(module, xrelay.compile(module, threads=threads), (2, channels, height, width))
+
+
+@on_tiles
+@pytest.mark.parametrize("size", [(24,), (3, 4, 8)])
+def test_sequences_and_volumes(size: tuple[int, ...]) -> None:
+    module = conv(64, 32, size, 3, 1)
+    check_conv(module, xrelay.compile(module), (2, 64, *size))
+
+
+@on_tiles
+@pytest.mark.parametrize("opt_level", [0, 1, 3])
+def test_levels_of_llvm_on_convolutions(opt_level: int) -> None:
+    module = conv(128, 64, (4, 14), 3, 1)
+    check_conv(module, xrelay.compile(module, opt_level=opt_level), (2, 128, 4, 14))
+
+
 @pytest.mark.parametrize(
     ("target", "is_tensorized"),
     [
@@ -77,9 +134,11 @@ def test_rows_of_the_run() -> None:
 )
 def test_only_targets_with_tiles_use_them(target: str, is_tensorized: bool, tmp_path: Path) -> None:
     """Targets whose vectors have 8 columns read the weight in another layout."""
-    xrelay.compile(dense(32, 64, 32), target=target, dump_stages=tmp_path)
-    assert ("tensorize(" in (tmp_path / "06_loop.mlir").read_text()) == is_tensorized
-    assert ("tdpbusd" in (tmp_path / "11_native.s").read_text()) == is_tensorized
+    for number, module in enumerate((dense(32, 64, 32), conv(64, 32, (4, 14), 3, 1))):
+        stages = tmp_path / str(number)
+        xrelay.compile(module, target=target, dump_stages=stages)
+        assert ("tensorize(" in (stages / "06_loop.mlir").read_text()) == is_tensorized
+        assert ("tdpbusd" in (stages / "11_native.s").read_text()) == is_tensorized
 
 
 def test_few_rows_are_computed_by_vectors(tmp_path: Path) -> None:

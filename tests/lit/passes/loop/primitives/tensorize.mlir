@@ -1,11 +1,12 @@
 // RUN: xrelay-opt %s -p 'loop-tensorize{loop=k instruction=tdpbusd}' | filecheck %s
-// RUN: xrelay-opt %s -p 'loop-tensorize{loop=k1 instruction=tdpbusd}' | filecheck %s --check-prefix ONE
+// RUN: xrelay-opt %s -p 'loop-unroll{loop=i1},loop-tensorize{loop=k1 instruction=tdpbusd}' | filecheck %s --check-prefix ONE
 // RUN: not xrelay-opt %s -p 'loop-tensorize{loop=k instruction=fma}' 2>&1 | filecheck %s --check-prefix NAME
 // RUN: not xrelay-opt %s -p 'loop-tensorize{loop=i instruction=tdpbusd}' 2>&1 | filecheck %s --check-prefix LOOP
 // RUN: not xrelay-opt %s -p 'loop-tensorize{loop=o instruction=tdpbusd}' 2>&1 | filecheck %s --check-prefix OPEN
 // RUN: not xrelay-opt %s -p 'loop-unroll{loop=k},loop-tensorize{loop=k instruction=tdpbusd}' 2>&1 | filecheck %s --check-prefix KIND
 // RUN: not xrelay-opt %s -p 'loop-tensorize{loop=k2 instruction=tdpbusd}' 2>&1 | filecheck %s --check-prefix WIDE
 // RUN: not xrelay-opt %s -p 'loop-split{loop=k factor=3},loop-reorder{loops=k_o,k_i},loop-tensorize{loop=k_i instruction=tdpbusd}' 2>&1 | filecheck %s --check-prefix STEPS
+// RUN: not xrelay-opt %s -p 'loop-split{loop=i1 factor=2},loop-reorder{loops=i1_o,k1,i1_i},loop-unroll{loop=i1_i},loop-tensorize{loop=k1 instruction=tdpbusd}' 2>&1 | filecheck %s --check-prefix FEW
 // RUN: not xrelay-opt %s -p 'loop-tensorize{loop=j instruction=tdpbusd}' 2>&1 | filecheck %s --check-prefix NEST
 
 // CHECK: loop.for "k" %k to 12 tensorized {
@@ -15,6 +16,7 @@
 // OPEN: error: tensorize("o", "tdpbusd"): loop 'o': it is vectorized; help: tensorize a serial loop
 // KIND: error: tensorize("k", "tdpbusd"): loop 'k': it is unrolled
 // STEPS: error: tensorize("k_i", "tdpbusd"): loop 'k_i': its 3 iterations are no multiple of a number from 4 to 16
+// FEW: error: tensorize("k1", "tdpbusd"): loop 'k1': there are 2 rows and 16 lanes, a tile has at least 4 x 16
 // NEST: error: tensorize("j", "tdpbusd"): loop 'j': it does not contain a contracted loop; help: contract the loops inside first, or change the layout
 func.func private @product(%X: memref<20x48xui8>, %W: memref<2x12x16x4xi8>, %Y: memref<20x32xi32>) attributes {loop.kernel} {
   loop.for "k" %k to 12 {
@@ -47,7 +49,7 @@ func.func private @product(%X: memref<20x48xui8>, %W: memref<2x12x16x4xi8>, %Y: 
 // ONE: loop.for "k1" %k to 16 tensorized {
 func.func private @one(%X: memref<16x64xui8>, %W: memref<16x16x4xi8>, %Y: memref<16x16xi32>) attributes {loop.kernel} {
   loop.for "k1" %k to 16 {
-    loop.for "i1" %i to 16 unrolled {
+    loop.for "i1" %i to 16 {
       loop.for "o1" %o to 16 vectorized {
         loop.for "t1" %t to 4 contracted {
           loop.block "one" (%vi : spatial 16 = %i, %vo : spatial 16 = %o, %vk : reduce 16 = %k, %vt : reduce 4 = %t) reads(%X, %W) writes(%Y) {

@@ -1,0 +1,149 @@
+"""Convolutions of bytes on tiles: an instruction multiplies neighbouring columns of the image by blocks of filters.
+
+A tile of sums has up to 16 columns of one row of the image, and 16 filters. Its sums stay in a tile register for all
+taps and channels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+from math import ceil, prod
+
+from xrelay.index_algebra.divisors import divisors, largest_divisor
+from xrelay.lowering.topi_to_loop.schedules.candidates import Candidate
+from xrelay.lowering.topi_to_loop.schedules.common_steps import schedule_remaining
+from xrelay.lowering.topi_to_loop.schedules.cost_model import Cost, products_cost
+from xrelay.lowering.topi_to_loop.schedules.kernel_view import KernelView, ProductView, Role, points
+from xrelay.lowering.topi_to_loop.schedules.reduction import consumer_at_points
+from xrelay.lowering.topi_to_loop.schedules.register_tile import TiledAxis, tile_products
+from xrelay.lowering.topi_to_loop.schedules.schedule_draft import ScheduleDraft
+from xrelay.lowering.topi_to_loop.schedules.tile_products import ROWS_LOAD, STORE_CYCLES, WEIGHT_LOAD
+from xrelay.passes.loop.primitives.tile_products import MIN_ROWS, MIN_STEPS
+from xrelay.target.instructions import DOT_TERMS, TileProduct
+
+LATENCY = 52.0
+"""Cycles until the sums of an instruction can be used by the next one on the same tile."""
+
+CANDIDATES = 3
+"""The maximum number of tiles to propose."""
+
+
+@dataclass(frozen=True)
+class ConvTile:
+    """A tile of the consumer: `rows` x `columns` of the image, and `vectors` of filters."""
+
+    rows: int
+    columns: int
+    vectors: int
+
+    def heights(self, product: TileProduct) -> tuple[int, int]:
+        """Returns the number of tiles along the positions, and the rows of each: columns of the image."""
+        return self.rows * ceil(self.columns / product.rows), min(self.columns, product.rows)
+
+    def fits(self, product: TileProduct) -> bool:
+        """Whether the sums and the factors of a step fit into the registers."""
+        tiles, _ = self.heights(product)
+        return tiles * self.vectors + (tiles if self.vectors > 1 else 1) + 1 <= product.registers
+
+
+def conv_tile_candidates(view: KernelView, product: ProductView) -> list[Candidate]:
+    """Returns candidates whose sums an instruction on tiles computes, the best first; none if the target has none.
+
+    ```
+    for n, co, h, w, ci:                             parallel for n_co_h_o:
+      for ko, t, kq, y, x: conv += data * weight  →    for w_o: for ci_o:
+    for n, co, h, w, ci: epilogue                        acc[1, 28, 2, 16] = 0
+                                                         for ko, y, x: tensorized kq:
+                                                           for w in 28: for ci_v in 2: for ci in lanes: for t in 4: …
+                                                         epilogue on the tile, stored
+    ```
+
+    The columns and rows of a tile divide those of the image, so that all tiles of the kernel have the same shape.
+    """
+    instruction, block, positions = view.target.tile_product, product.block, product.positions
+    if instruction is None or not {Role.TERM, Role.COLUMNS, Role.LANE} <= positions.keys():
+        return []
+    roles = (Role.ROWS, Role.COLUMNS, Role.LANE)
+    if not all(isinstance(block.extents[positions[role]], int) for role in roles if role in positions):
+        return []
+    depth = largest_divisor(_groups(product), instruction.steps)
+    if product.extent(Role.LANE) % instruction.columns or depth < MIN_STEPS:
+        return []
+    tiles = sorted(_tiles(product, instruction), key=lambda tile: _cycles(product, tile, instruction))
+    return [_candidate(view, product, tile, instruction) for tile in tiles[:CANDIDATES]]
+
+
+def _groups(product: ProductView) -> int:
+    """Returns the number of groups of terms in a block of channels of the data."""
+    return product.extent(Role.GROUP)
+
+
+def _tiles(product: ProductView, instruction: TileProduct) -> Iterator[ConvTile]:
+    """Yields the tiles that divide the image and the filters, and fit into the registers."""
+    vectors = product.extent(Role.LANE) // instruction.columns
+    for columns in divisors(product.extent(Role.COLUMNS)):
+        for rows in divisors(product.extent(Role.ROWS)):
+            for count in divisors(vectors):
+                tile = ConvTile(rows, columns, count)
+                if columns >= MIN_ROWS and tile.fits(instruction):
+                    yield tile
+
+
+def _cycles(product: ProductView, tile: ConvTile, instruction: TileProduct) -> float:
+    """Returns the cycles of the sums in tiles of this size."""
+    tiles, height = tile.heights(instruction)
+    depth = largest_divisor(_groups(product), instruction.steps)
+    steps = product.terms / DOT_TERMS / depth
+    loads = tiles * ROWS_LOAD * height / instruction.rows + tile.vectors * WEIGHT_LOAD
+    step = max(tiles * tile.vectors * height, LATENCY) + loads
+    sums = points(product.block) / product.terms
+    count = sums / (tile.rows * tile.columns * tile.vectors * instruction.columns)
+    return count * (steps * step + tiles * tile.vectors * STORE_CYCLES)
+
+
+def _candidate(view: KernelView, product: ProductView, tile: ConvTile, instruction: TileProduct) -> Candidate:
+    """Returns the candidate with this tile."""
+    name = f"{tile.rows} rows x {tile.columns} columns x {tile.vectors} vectors by {instruction.name}"
+
+    def estimate() -> Cost:
+        sizes = {Role.ROWS: tile.rows, Role.COLUMNS: tile.columns, Role.LANE: tile.vectors * instruction.columns}
+        count = prod(
+            ceil(product.extent(role) / sizes.get(role, 1))
+            for role in (Role.BATCH, Role.CHANNELS, Role.PLANES, Role.ROWS, Role.COLUMNS, Role.LANE)
+        )
+        return products_cost(view, product, _cycles(product, tile, instruction), count)
+
+    return Candidate(
+        name,
+        f"tiles of {tile.heights(instruction)[1]} x {instruction.columns}",
+        estimate,
+        partial(_apply, product, tile, instruction),
+        frozenset({product.name}),
+    )
+
+
+def _apply(product: ProductView, tile: ConvTile, instruction: TileProduct, draft: ScheduleDraft) -> None:
+    product = product.of(draft)
+    consumer = consumer_at_points(draft, product.name)
+    sizes = (
+        (Role.ROWS, tile.rows),
+        (Role.COLUMNS, tile.columns),
+        (Role.LANE, tile.vectors * instruction.columns),
+    )
+    axes = [TiledAxis(product.positions[role], size) for role, size in sizes if role in product.positions]
+    tile_products(
+        draft,
+        product.name,
+        consumer.block_name,
+        axes,
+        terms=product.loop(Role.TERM),
+        lanes=instruction.columns,
+        instruction=instruction,
+        steps=product.loop(Role.GROUP),
+    )
+    draft.record_reason(
+        f"{tile.rows} rows x {tile.columns} columns x {tile.vectors} vectors = tiles of {instruction.name}"
+    )
+    schedule_remaining(draft)
