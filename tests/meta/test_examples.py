@@ -1,4 +1,4 @@
-"""The scripts in examples/ run, are short, import public modules alone, and are listed in their README."""
+"""Scripts and notebooks in examples/ run, are short, import public modules alone, and are listed in their README."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,8 @@ from support.tool_server.served import served
 
 FOLDER = Path(__file__).parents[2] / "examples"
 SCRIPTS = sorted(FOLDER.glob("*.py"))
-MAX_LINES = 59
+NOTEBOOKS = sorted((FOLDER / "notebooks").glob("*.py"))
+MAX_LINES = {FOLDER: 59, FOLDER / "notebooks": 100}
 PUBLIC = re.compile(r"xrelay(\.extend(\.\w+)?)?")
 
 
@@ -33,10 +35,18 @@ def test_a_script_runs_and_prints(script: Path, environment: dict[str, str], tmp
     assert done.stdout
 
 
-@pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.stem)
+@pytest.mark.skipif(find_spec("marimo") is None, reason="marimo is not installed: pip install '.[notebooks]'")
+@pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda path: path.stem)
+def test_a_notebook_runs(notebook: Path, environment: dict[str, str], tmp_path: Path) -> None:
+    command = ["python", str(notebook)]
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("script", [*SCRIPTS, *NOTEBOOKS], ids=lambda path: path.stem)
 def test_a_script_is_short_and_imports_public_modules(script: Path) -> None:
     text = script.read_text()
-    assert len(text.splitlines()) <= MAX_LINES
+    assert len(text.splitlines()) <= MAX_LINES[script.parent]
     nodes = list(ast.walk(ast.parse(text)))
     modules = [node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)]
     modules += [alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names]
@@ -44,5 +54,5 @@ def test_a_script_is_short_and_imports_public_modules(script: Path) -> None:
 
 
 def test_the_readme_lists_every_script() -> None:
-    listed = re.findall(r"\| \[(\w+\.py)\]\(\1\)", (FOLDER / "README.md").read_text())
-    assert sorted(listed) == [path.name for path in SCRIPTS]
+    listed = re.findall(r"\| \[((?:notebooks/)?\w+\.py)\]\(\1\)", (FOLDER / "README.md").read_text())
+    assert sorted(listed) == sorted(path.relative_to(FOLDER).as_posix() for path in (*SCRIPTS, *NOTEBOOKS))
