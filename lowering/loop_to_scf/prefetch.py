@@ -6,19 +6,24 @@ for panel: for rows in 9: for k in 768:      →   for panel: for rows in 9: for
     … * W[2 panel + v, k, lanes]                     for i in 13, v in 2: acc[i, v] += … * W[2 panel + v, k, lanes]
 ```
 
-Each tile of rows prefetches a part of a vector of columns, so that the accesses are spread over all tiles.
+The tiles of a panel share its lines, so that the accesses are spread over all tiles. If there are more lines in an
+iteration of the marked loop than tiles, as in convolutions with several loops over terms, a tile prefetches several.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from itertools import takewhile
+from math import prod
 from typing import NamedTuple
 
+from xdsl.dialects import memref
 from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.ir import SSAValue
-from xdsl.ir.affine import AffineExpr
+from xdsl.ir.affine import AffineConstantExpr, AffineExpr
 
 from xrelay.dialects.loop import ForOp, LoadOp, LoopKind, StoreOp, ValueMap
+from xrelay.dialects.shared.attribute_names import PREFETCH
 from xrelay.dialects.shared.op_lists import ops_of
 from xrelay.dialects.upstream.memref_extras import PrefetchOp
 from xrelay.index_algebra.value_map import Space
@@ -27,8 +32,8 @@ from xrelay.lowering.loop_to_scf.emitter import Emitter
 from xrelay.lowering.loop_to_scf.values import Values
 from xrelay.passes.loop.nest_queries import enclosing_loops, is_local
 
-USUAL_PART = 4
-"""The number of tiles of rows that prefetch one vector of columns if the number of rows is dynamic."""
+USUAL_TILES = 8
+"""The number of tiles of a panel if it is dynamic."""
 
 
 class Panel(NamedTuple):
@@ -36,64 +41,93 @@ class Panel(NamedTuple):
 
     weight: LoadOp
     inner: list[ForOp]
-    """The loops inside that the access depends on: over vectors of columns, and over lanes."""
-    rows: ForOp
+    """The loops inside that the access depends on, without lanes: over further terms, and over vectors of columns."""
+    lane: ForOp
+    tiles: list[ForOp]
+    """The loops over the tiles that read the panel, outermost first."""
     panels: ForOp
 
     @property
-    def vectors(self) -> int:
-        """The number of vectors of columns in a panel."""
-        loops = [loop for loop in self.inner if loop.kind is not LoopKind.VECTORIZED]
-        return (loops[0].extent or 1) if loops else 1
+    def lines(self) -> int:
+        """The number of lines of a panel in an iteration of the loop over terms."""
+        return prod(loop.extent or 1 for loop in self.inner)
+
+    @property
+    def number_of_tiles(self) -> int:
+        """The number of tiles that share the lines of a panel."""
+        extents = [loop.extent for loop in self.tiles]
+        return USUAL_TILES if None in extents else prod(extent or 1 for extent in extents)
 
 
 def write_prefetch(
     terms: ForOp, values: Values, emitter: Emitter, target_of: Callable[[LoadOp | StoreOp], AccessTarget]
 ) -> None:
-    """Prefetches a line of the next panel in an iteration of the loop `terms`, if there is a panel."""
+    """Prefetches lines of the next panel in an iteration of the loop `terms`, if there is a panel."""
     panel = _panel(terms)
     if panel is None:
         return
-    rows, panels, term = (values.index(loop.index) for loop in (panel.rows, panel.panels, terms))
-    part = USUAL_PART if panel.rows.extent is None else max(1, panel.rows.extent // panel.vectors)
+    lines, tiles, count = panel.lines, panel.number_of_tiles, terms.extent or 1
+    part = min(max(1, tiles // lines), count)
+    own = {loop: values.index(loop.index) for loop in (panel.panels, terms)}
     space = Space[SSAValue]()
-    (row,), (k,) = space.lift(rows), space.lift(term)
-    first = (row % part) * -(-(terms.extent or 1) // part)
-    values.set(panel.panels.index, panels.plus(1))
-    values.set(terms.index, _map(first + k // part, space))
-    for loop in panel.inner:
-        is_lane = loop.kind is LoopKind.VECTORIZED
-        values.set(loop.index, ValueMap.constant(0) if is_lane else _map(row // part % panel.vectors, space))
-    target = target_of(panel.weight)
-    values.set(panel.panels.index, panels)
-    values.set(terms.index, term)
-    index = _inside(target, emitter)
-    if index is not None:
-        emitter.add(PrefetchOp(target.buffer, emitter.affine_all(index)))
+    (term,) = space.lift(own[terms])
+    tile = _flat([(space.lift(values.index(loop.index))[0], loop.extent or 1) for loop in panel.tiles])
+    values.set(panel.panels.index, own[panel.panels].plus(1))
+    values.set(panel.lane.index, ValueMap.constant(0))
+    values.set(terms.index, _map((tile % part) * -(-count // part) + term // part, space))
+    each = -(-lines // tiles)
+    for number in range(each):
+        line = (tile // part) * each + number
+        for loop in reversed(panel.inner):
+            values.set(loop.index, _map(line % (loop.extent or 1), space))
+            line = line // (loop.extent or 1)
+        _prefetch(target_of(panel.weight), emitter)
+    for loop, index in own.items():
+        values.set(loop.index, index)
+
+
+def _prefetch(target: AccessTarget, emitter: Emitter) -> None:
+    """Prefetches an element; its index wraps around in the buffer, whose extents are static."""
+    shape = target.type.get_shape()
+    exprs = [expr % extent for expr, extent in zip(target.index.exprs, shape, strict=True)]
+    index = ValueMap(tuple(exprs), target.index.operands).simplified(emitter.ranges)
+    emitter.add(PrefetchOp(target.buffer, emitter.affine_all(index)))
 
 
 def _panel(terms: ForOp) -> Panel | None:
-    """Returns the panel that a loop over terms reads in lanes; None unless it is the only one."""
+    """Returns the panel that a loop over terms reads in lanes; None unless it is the only one, of static extents."""
     loops = ops_of(terms.body, ForOp)
-    lanes = {loop.index for loop in loops if loop.kind is LoopKind.VECTORIZED}
-    loads = [op for op in ops_of(terms.body, LoadOp) if not is_local(op.memref) and lanes & {*op.index_operands}]
-    outer = [loop for loop in enclosing_loops(terms) if loop is not terms and loop.extent != 1]
-    if len(loads) != 1 or len(outer) < 2 or terms.extent is None:
+    lanes = {loop.index: loop for loop in loops if loop.kind is LoopKind.VECTORIZED}
+    loads = [op for op in ops_of(terms.body, LoadOp) if not is_local(op.memref) and {*lanes} & {*op.index_operands}]
+    if len(loads) != 1 or terms.extent is None or DYNAMIC_INDEX in loads[0].buffer_type.get_shape():
         return None
     used = {*loads[0].index_operands}
     inner = [loop for loop in loops if loop.index in used]
-    panels, rows = outer[-2:]
-    is_panel = panels.index in used and rows.index not in used and len(inner) <= 2
-    return Panel(loads[0], inner, rows, panels) if is_panel else None
-
-
-def _inside(target: AccessTarget, emitter: Emitter) -> ValueMap | None:
-    """Returns an index that wraps around in the buffer of `target`; None if the buffer has a dynamic extent."""
-    shape = target.type.get_shape()
-    if DYNAMIC_INDEX in shape:
+    outer = [loop for loop in enclosing_loops(terms)[::-1] if loop.extent != 1 and not _adds_up(loop)]
+    tiles = [*takewhile(lambda loop: loop.index not in used, outer)]
+    if len(tiles) == len(outer) or None in (loop.extent for loop in inner):
         return None
-    exprs = [expr % extent for expr, extent in zip(target.index.exprs, shape, strict=True)]
-    return ValueMap(tuple(exprs), target.index.operands).simplified(emitter.ranges)
+    panels = outer[len(tiles)]
+    if not tiles and sum(PREFETCH in loop.attributes for loop in ops_of(panels.body, ForOp)) > 1:
+        return None  # the tiles of another nest prefetch the panel
+    plain = [loop for loop in inner if loop.index not in lanes]
+    (lane,) = (lanes[loop.index] for loop in inner if loop.index in lanes)
+    return Panel(loads[0], plain, lane, tiles[::-1], panels)
+
+
+def _adds_up(loop: ForOp) -> bool:
+    """Whether a loop is over terms: it loads and stores sums that are allocated outside of it."""
+    stored = {op.memref for op in ops_of(loop.body, StoreOp) if is_local(op.memref)}
+    sums = stored & {op.memref for op in ops_of(loop.body, LoadOp)}
+    return not sums <= {op.memref for op in ops_of(loop.body, memref.AllocOp)}
+
+
+def _flat(loops: Sequence[tuple[AffineExpr, int]]) -> AffineExpr:
+    """Returns the number of an iteration of nested loops, from their indices and extents."""
+    number: AffineExpr = AffineConstantExpr(0)
+    for index, extent in loops:
+        number = number * extent + index
+    return number
 
 
 def _map(expr: AffineExpr, space: Space[SSAValue]) -> ValueMap:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from functools import partial
 from math import ceil, prod
 
+from xrelay.dialects.loop import IterKind
 from xrelay.lowering.topi_to_loop.schedules.candidates import Candidate, Proposal, Refusal
 from xrelay.lowering.topi_to_loop.schedules.common_steps import schedule_remaining
 from xrelay.lowering.topi_to_loop.schedules.conv2d_tiles import conv_tile_candidates
@@ -22,11 +23,14 @@ from xrelay.lowering.topi_to_loop.schedules.kernel_view import (
     KernelView,
     ProductView,
     Role,
+    buffer_bytes,
     expected_shape,
+    loops_of_kind,
     points,
+    reduction_loops,
 )
 from xrelay.lowering.topi_to_loop.schedules.reduction import consumer_at_points, fold_at_consumer
-from xrelay.lowering.topi_to_loop.schedules.register_tile import TiledAxis, tile_products
+from xrelay.lowering.topi_to_loop.schedules.register_tile import TiledAxis, prefetch_weight, tile_products
 from xrelay.lowering.topi_to_loop.schedules.schedule_draft import ITERATIONS_PER_THREAD, ScheduleDraft
 from xrelay.lowering.topi_to_loop.schedules.shared_axis import SharedAxis
 from xrelay.lowering.topi_to_loop.schedules.tile_model import FilterTile, RegisterTile, rank_filters, rank_tiles
@@ -138,7 +142,8 @@ def _tile(product: ProductView, tile: RegisterTile, draft: ScheduleDraft) -> Non
     sizes = _sizes(draft, product, tile)
     axes = [TiledAxis(product.positions[role], size) for role, size in sizes.items() if role in product.positions]
     shared = None if depthwise else _shared_rows(draft, product, tile.rows)
-    terms = product.loop(Role.TERM)
+    terms, reduction = product.loop(Role.TERM), reduction_loops(product.block)
+    is_streamed = not depthwise and _is_streamed(draft, product)
     tile_products(
         draft, product.name, consumer.block_name, axes, terms=terms, lanes=lanes if is_split else None, shared=shared
     )
@@ -150,7 +155,20 @@ def _tile(product: ProductView, tile: RegisterTile, draft: ScheduleDraft) -> Non
         f"{tile.positions * tile.blocks * vectors_per_block} accumulators of {draft.target.vector_registers} "
         f"registers, expected at {tile.efficiency:.0%} of the peak"
     )
+    if is_streamed:
+        prefetch_weight(draft, reduction, product.extent(Role.ROWS) * product.extent(Role.COLUMNS) / tile.positions)
     schedule_remaining(draft, shared)
+
+
+def _is_streamed(draft: ScheduleDraft, product: ProductView) -> bool:
+    """Whether a weight of floats is larger than the L1 cache, so that other kernels replace it in the caches.
+
+    Kernels with dynamic extents have equal schedules, whatever the number of channels.
+    """
+    if Role.TERM in product.positions:
+        return False
+    is_dynamic = any(map(draft.is_dynamic, loops_of_kind(product.block, IterKind.SPATIAL)))
+    return is_dynamic or max(map(buffer_bytes, product.factors_along(Role.LANE))) > draft.target.l1
 
 
 RESULTS_PER_ELEMENT = 4

@@ -9,7 +9,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from xrelay.dialects.loop.schedule import ComputeAt, Contract, DisableUnroll, Reorder, Tensorize, Unroll, Vectorize
+from xrelay.dialects.loop.schedule import (
+    ComputeAt,
+    Contract,
+    DisableUnroll,
+    Prefetch,
+    Reorder,
+    Tensorize,
+    Unroll,
+    Vectorize,
+)
 from xrelay.errors import ScheduleError
 from xrelay.lowering.topi_to_loop.schedules.common_steps import parallelize_outer
 from xrelay.lowering.topi_to_loop.schedules.kernel_view import loop_of_variable, points, reduction_loops
@@ -133,6 +142,20 @@ def schedule_sums(
     unroll_tile(draft, name, tile, lanes, terms=terms)
     for loop in reduction:
         draft.do(DisableUnroll(loop))
+
+
+FEW_TILES = 8
+"""The number of tiles from which one loop over several terms prefetches few lines for each tile."""
+
+
+def prefetch_weight(draft: ScheduleDraft, reduction: Sequence[str], tiles: float) -> None:
+    """Prefetches the weight of the next panel, which `tiles` share, in a loop over the terms of sums.
+
+    That is the innermost loop if a tile has to prefetch many lines, and the one around it otherwise.
+    """
+    if reduction:
+        draft.do(Prefetch(reduction[-1] if tiles < FEW_TILES else reduction[-2:][0]))
+        draft.record_reason("the next panel of the weight is prefetched")
 
 
 def unroll_tile(

@@ -9,7 +9,7 @@ from math import ceil, prod
 from typing import Final
 
 from xrelay.dialects.loop import BlockOp, Tail
-from xrelay.dialects.loop.schedule import CacheWrite, ComputeAt, Parallelize, Reorder, Split
+from xrelay.dialects.loop.schedule import CacheWrite, ComputeAt, Fuse, Parallelize, Reorder, Split
 from xrelay.dialects.topi.named.winograd import Conv2dNchwcWinogradOp
 from xrelay.index_algebra.divisors import divisors, largest_divisor
 from xrelay.lowering.topi_to_loop.schedules.candidates import Candidate, Proposal
@@ -26,7 +26,12 @@ from xrelay.lowering.topi_to_loop.schedules.kernel_view import (
     reduction_loops,
 )
 from xrelay.lowering.topi_to_loop.schedules.reduction import partial_sum_steps
-from xrelay.lowering.topi_to_loop.schedules.register_tile import around_tile, schedule_sums, unroll_tile
+from xrelay.lowering.topi_to_loop.schedules.register_tile import (
+    around_tile,
+    prefetch_weight,
+    schedule_sums,
+    unroll_tile,
+)
 from xrelay.lowering.topi_to_loop.schedules.schedule_draft import ScheduleDraft
 from xrelay.lowering.topi_to_loop.schedules.tile_model import RegisterTile, rank_tiles
 from xrelay.target import Target
@@ -110,6 +115,8 @@ class BlockPlan:
     register: RegisterTile
     parts: int
     """The number of parts of the filters that run in parallel, each with the transformed data of its own."""
+    has_all_tiles: bool = False
+    """Whether there is one block, so that the weight is read once."""
 
     @property
     def tiles(self) -> int:
@@ -189,7 +196,7 @@ def _plan(view: KernelView, product: ProductView, rows: int, columns: int) -> Bl
     blocks *= product.extent(Role.COLUMNS) // columns
     register = _register_tile(view, product, rows, columns)
     parts = _parts(view.target, blocks, product.extent(Role.CHANNELS) // register.blocks)
-    return BlockPlan(product.extent(Role.POINT_ROWS) - 2, rows, columns, register, parts)
+    return BlockPlan(product.extent(Role.POINT_ROWS) - 2, rows, columns, register, parts, blocks == 1)
 
 
 def _dynamic_plan(view: KernelView, product: ProductView, rows: int) -> BlockPlan:
@@ -276,6 +283,8 @@ def _apply(stages: Stages, plan: BlockPlan, draft: ScheduleDraft) -> None:
         _copy_tiles(draft, stages, plan)
     draft.mark_done(stored, *stages.names)
     draft.record_reason(f"blocks of {plan.rows} x {plan.columns} tiles, {plan.register_text}")
+    if plan.has_all_tiles:
+        prefetch_weight(draft, reduction, plan.tiles / plan.register.positions)
     schedule_remaining(draft)
 
 
@@ -329,7 +338,9 @@ def _tile_stored(draft: ScheduleDraft, stored: str, axes: Sequence[Axis], regist
     outside, inside = [*batch, *p, *q, *rows, *columns], [*row, *column, *channel, *lane]
     _reorder(draft, [*outside, *inside])
     unroll_tile(draft, stored, inside, _last(lane))
-    return outside[-1]
+    # Consecutive points have consecutive panels of the weight.
+    (points,) = draft.do(Fuse(p[0], q[0], f"{stored}_pq"))
+    return [points, *rows, *columns][-1]
 
 
 def _transform_data(draft: ScheduleDraft, stages: Stages, at: str) -> None:

@@ -1,4 +1,4 @@
-"""Products whose weight is larger than the L2 cache prefetch the next panel, with the same results."""
+"""Products and convolutions prefetch the next panel of a large weight, with the same results."""
 
 from __future__ import annotations
 
@@ -27,3 +27,16 @@ def test_results_are_close(rows: int) -> None:
     for target in (SMALL, LARGE):
         (found,) = xrelay.compile(product(rows), target=target, cache=False).run([x])
         np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize(("channels", "size", "taps"), [(48, 7, 1), (40, 5, 3), (32, 30, 1), (64, 14, 3)])
+def test_results_of_convolutions_are_close(channels: int, size: int, taps: int) -> None:
+    weight = np.random.default_rng(0).standard_normal((channels, channels, taps, taps), np.float32)
+    data = relay.var("x", shape=(2, channels, size, size))
+    module = relay.Module.from_expr(relay.nn.conv2d(data, relay.const(weight), padding=(taps // 2,) * 2))
+    x = np.random.default_rng(1).standard_normal((2, channels, size, size), np.float32)
+    (expected,) = run_relay(module, [x])
+    for l1 in (1024, 1 << 24):
+        target = f"cpu -mcpu={CPU} -num-threads=1 -l1={l1}"
+        (found,) = xrelay.compile(module, target=target, cache=False).run([x])
+        np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-4 * np.abs(expected).max())

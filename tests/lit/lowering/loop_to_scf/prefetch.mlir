@@ -8,8 +8,8 @@
 // CHECK: scf.for [[K:%.*]] = {{.*}} {
 // CHECK: [[NEXT:%.*]] = arith.addi [[P]], [[ONE:%.*]] overflow<nsw,nuw>
 // CHECK-NEXT: [[PANEL:%.*]] = arith.remui [[NEXT]], {{.*}} : index
-// CHECK: arith.divui [[R]], {{.*}} : index
-// CHECK: arith.remui [[R]], {{.*}} : index
+// CHECK-DAG: arith.divui [[R]], {{.*}} : index
+// CHECK-DAG: arith.remui [[R]], {{.*}} : index
 // CHECK: arith.divui [[K]], {{.*}} : index
 // CHECK: memref.prefetch %W[{{.*}}], read, locality<2>, data : memref<6x32x16xf32>
 func.func @panels(%A: memref<4x32xf32>, %W: memref<6x32x16xf32>) {
@@ -33,9 +33,13 @@ func.func @panels(%A: memref<4x32xf32>, %W: memref<6x32x16xf32>) {
   func.return
 }
 
-// A single tile of rows reads each panel once.
+// A single tile of rows reads each panel once, and prefetches all of the next one.
 // CHECK-LABEL: func.func @one
-// CHECK-NOT: memref.prefetch
+// CHECK: scf.for [[P:%.*]] = {{.*}} {
+// CHECK: scf.for [[K:%.*]] = {{.*}} {
+// CHECK: [[NEXT:%.*]] = arith.addi [[P]], {{.*}} : index
+// CHECK: [[PANEL:%.*]] = arith.remui [[NEXT]], {{.*}} : index
+// CHECK-NEXT: memref.prefetch %W[[[PANEL]], [[K]], {{.*}}], read, locality<2>, data
 func.func @one(%A: memref<32xf32>, %W: memref<3x32x16xf32>) {
   loop.for "p" %p to 3 {
     %T = memref.alloc() : memref<16xf32, "local">
@@ -47,6 +51,72 @@ func.func @one(%A: memref<32xf32>, %W: memref<3x32x16xf32>) {
         %m = arith.mulf %a, %w : f32
         %s = arith.addf %c, %m : f32
         loop.store %s, %T[%l] : memref<16xf32, "local">
+      }
+    }
+  }
+  func.return
+}
+
+// The rest of the rows, in a nest of its own, prefetches nothing.
+// CHECK-LABEL: func.func @rest
+// CHECK: memref.prefetch
+// CHECK-NOT: memref.prefetch
+func.func @rest(%A: memref<5x32xf32>, %W: memref<3x32x16xf32>) {
+  loop.for "p" %p to 3 {
+    loop.for "r" %r to 4 {
+      %T = memref.alloc() : memref<16xf32, "local">
+      loop.for "k" %k to 32 attributes {loop.prefetch} {
+        loop.for "l" %l to 16 vectorized {
+          %a = loop.load %A[%r, %k] : memref<5x32xf32>
+          %w = loop.load %W[%p, %k, %l] : memref<3x32x16xf32>
+          %c = loop.load %T[%l] : memref<16xf32, "local">
+          %m = arith.mulf %a, %w : f32
+          %s = arith.addf %c, %m : f32
+          loop.store %s, %T[%l] : memref<16xf32, "local">
+        }
+      }
+    }
+    %R = memref.alloc() : memref<16xf32, "local">
+    loop.for "k_tail" %k to 32 attributes {loop.prefetch} {
+      loop.for "l_tail" %l to 16 vectorized {
+        %a = loop.load %A[4, %k] : memref<5x32xf32>
+        %w = loop.load %W[%p, %k, %l] : memref<3x32x16xf32>
+        %c = loop.load %R[%l] : memref<16xf32, "local">
+        %m = arith.mulf %a, %w : f32
+        %s = arith.addf %c, %m : f32
+        loop.store %s, %R[%l] : memref<16xf32, "local">
+      }
+    }
+  }
+  func.return
+}
+
+// Two rows of two tiles share the eight lines of an iteration of the loop "ko": each tile prefetches two, for the same "ko".
+// CHECK-LABEL: func.func @terms
+// CHECK: scf.for [[P:%.*]] = {{.*}} {
+// CHECK: scf.for [[H:%.*]] = {{.*}} {
+// CHECK: scf.for [[T:%.*]] = {{.*}} {
+// CHECK: scf.for [[KO:%.*]] = {{.*}} {
+// CHECK: memref.prefetch %W[{{.*}}, [[KO]], {{.*}}, {{.*}}], read, locality<2>, data : memref<3x4x8x16xf32>
+// CHECK: memref.prefetch %W[{{.*}}, [[KO]], {{.*}}, {{.*}}], read, locality<2>, data : memref<3x4x8x16xf32>
+// CHECK-NOT: memref.prefetch
+func.func @terms(%A: memref<2x2x4x8xf32>, %W: memref<3x4x8x16xf32>) {
+  loop.for "p" %p to 3 {
+    loop.for "h" %h to 2 {
+      loop.for "w" %w to 2 {
+        %T = memref.alloc() : memref<16xf32, "local">
+        loop.for "ko" %ko to 4 attributes {loop.prefetch} {
+          loop.for "ki" %ki to 8 {
+            loop.for "l" %l to 16 vectorized {
+              %a = loop.load %A[%h, %w, %ko, %ki] : memref<2x2x4x8xf32>
+              %b = loop.load %W[%p, %ko, %ki, %l] : memref<3x4x8x16xf32>
+              %c = loop.load %T[%l] : memref<16xf32, "local">
+              %m = arith.mulf %a, %b : f32
+              %s = arith.addf %c, %m : f32
+              loop.store %s, %T[%l] : memref<16xf32, "local">
+            }
+          }
+        }
       }
     }
   }

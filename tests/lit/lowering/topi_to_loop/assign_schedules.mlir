@@ -635,3 +635,24 @@ func.func private @few_rows(%x: tensor<4x1024xf32>, %w: tensor<64x1024x16xf32>) 
   %r = topi.matmul(%x, %w) : (tensor<4x1024xf32>, tensor<64x1024x16xf32>) -> tensor<4x1024xf32>
   func.return %r : tensor<4x1024xf32>
 }
+
+// So is that of a convolution which is larger than the L1 cache: in the innermost loop over terms if few tiles of an image
+// share the lines of a panel, and in the loop around it otherwise.
+// CHECK-LABEL: func.func private @conv_of_few_tiles
+// CHECK-SAME: prefetch("ki")
+// CHECK-LABEL: func.func private @conv_of_many_tiles
+// CHECK-SAME: prefetch("ko")
+// CHECK-LABEL: func.func private @conv_of_small_weight
+// CHECK-NOT: prefetch
+func.func private @conv_of_few_tiles(%x: tensor<1x32x7x7x16xf32>, %w: tensor<8x32x1x1x16x16xf32>) -> tensor<1x8x7x7x16xf32> attributes {relay.primitive} {
+  %r = topi.conv2d_nchwc(%x, %w) : (tensor<1x32x7x7x16xf32>, tensor<8x32x1x1x16x16xf32>) -> tensor<1x8x7x7x16xf32>
+  func.return %r : tensor<1x8x7x7x16xf32>
+}
+func.func private @conv_of_many_tiles(%x: tensor<1x32x28x28x16xf32>, %w: tensor<8x32x1x1x16x16xf32>) -> tensor<1x8x28x28x16xf32> attributes {relay.primitive} {
+  %r = topi.conv2d_nchwc(%x, %w) : (tensor<1x32x28x28x16xf32>, tensor<8x32x1x1x16x16xf32>) -> tensor<1x8x28x28x16xf32>
+  func.return %r : tensor<1x8x28x28x16xf32>
+}
+func.func private @conv_of_small_weight(%x: tensor<1x2x7x7x16xf32>, %w: tensor<8x2x1x1x16x16xf32>) -> tensor<1x8x7x7x16xf32> attributes {relay.primitive} {
+  %r = topi.conv2d_nchwc(%x, %w) : (tensor<1x2x7x7x16xf32>, tensor<8x2x1x1x16x16xf32>) -> tensor<1x8x7x7x16xf32>
+  func.return %r : tensor<1x8x7x7x16xf32>
+}

@@ -7,9 +7,10 @@
 // CHECK-SAME: cache_write("products")
 // CHECK-SAME: compute_at("result_columns", "relu_co_i")
 // CHECK-SAME: compute_at("products_write", "relu_co_o")
-// CHECK-SAME: compute_at("products", "products_write_3")
+// CHECK-SAME: fuse("products_write_2", "products_write_3", name = "products_write_pq"), compute_at("products", "products_write_pq")
 // CHECK-SAME: vectorize("products_ci"), unroll("products_tx"), unroll("products_co"), disable_unroll("products_ko")
 // CHECK-NOT: partial_sums
+// CHECK-NOT: prefetch
 // CHECK-SAME: compute_at("data_rows", "relu_h_o")
 // CHECK-SAME: compute_at("data_columns", "data_rows_tx")
 // CHECK-SAME: compute_at("pad", "data_rows_c")
@@ -28,9 +29,10 @@ func.func private @conv(%x: tensor<1x4x56x56x16xf32>, %w: tensor<4x6x6x64x16xf32
 }
 
 // One block has all tiles: threads share the filters, and each of them transforms the data. Sums over many channels are
-// split into partial sums.
+// split into partial sums. The weight, which is read once, is prefetched.
 // CHECK-LABEL: func.func private @small
 // CHECK-SAME: split("products_ko", 8, names = ["products_ko_parts", "products_ko"]), partial_sums("products", "products_ko_parts")
+// CHECK-SAME: prefetch("products_ki")
 // THREADS-LABEL: func.func private @small
 // THREADS-SAME: split("conv2d_co_o", 8, names = ["conv2d_co_o_o", "conv2d_co_o_i"])
 // THREADS-SAME: compute_at("data_rows", "conv2d_co_o_i")
