@@ -1,19 +1,20 @@
 """The documentation is correct: its Python runs, its programs parse, its commands print the shown output.
 
-In docs/*.md, per file and in order: blocks that begin with `// NAME.mlir`, `# NAME.py` or `# NAME.toml` become files,
-other ```python blocks run in one namespace, and each `$ command` of ```console blocks runs in the folder of those files
-and must print the lines below it. `pip install` installs a package of the page for the commands after it.
-`PYTHONPATH=tests python tests/meta/test_docs.py` writes the output of the commands to the files.
+In docs/*.md, per file and in order: blocks that begin with `// NAME.mlir`, `# NAME.py` or `# NAME.toml` become files.
+Other ```python blocks run in one namespace and print the ```text block after them. Each `$ command` of ```console
+blocks runs in the folder of those files and must print the lines below it. `pip install` installs a package of the page
+for the commands after it. `PYTHONPATH=tests python tests/meta/test_docs.py` writes the outputs to the files.
 """
 
 from __future__ import annotations
 
+import io
 import os
 import re
 import subprocess
 import tempfile
 from collections.abc import Iterator, Mapping
-from contextlib import chdir
+from contextlib import chdir, redirect_stdout
 from pathlib import Path
 
 import numpy as np
@@ -89,15 +90,21 @@ def play(page: Path, folder: Path, environment: Mapping[str, str]) -> str:
     """Runs a page; returns its text with the outputs of this run."""
     write_model(folder)
     namespace: dict[str, object] = {}
+    printed = io.StringIO()
 
     def block(match: re.Match[str]) -> str:
+        nonlocal printed
         language, text = match.groups()
+        before, printed = printed.getvalue(), io.StringIO()
         if (name := FILE.match(text)) is not None:
             path = folder / name[1]
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text.partition("\n")[2], encoding="utf-8")
         elif language == "python":
-            exec(compile(text, f"{page.name}, python", "exec"), namespace)
+            with redirect_stdout(printed):
+                exec(compile(text, f"{page.name}, python", "exec"), namespace)
+        elif language == "text" and before:
+            return f"```text\n{before}```"
         elif language == "console":
             return f"```console\n{as_printed(text, folder, environment)}```"
         return match[0]
@@ -119,6 +126,20 @@ def test_the_page_tells_the_truth(
 ) -> None:
     monkeypatch.setenv("XRELAY_CACHE_DIR", str(tmp_path / "cache"))
     assert play(page, tmp_path, environment) == page.read_text(encoding="utf-8")
+
+
+STABLE = re.search(r"\*\*Stable:\*\*.*?;", (ROOT / "docs" / "extending.md").read_text(), re.DOTALL)
+
+
+@pytest.mark.parametrize("page", [*PAGES, ROOT / "README.md"], ids=lambda page: page.stem)
+def test_a_page_imports_stable_names(page: Path) -> None:
+    """The page on extending lists the modules whose names are stable."""
+    assert STABLE is not None
+    stable = set(re.findall(r"`(xrelay[\w.]*?)(?:\.\*)?`", STABLE[0]))
+    blocks = [text for language, text in FENCE.findall(page.read_text(encoding="utf-8")) if language == "python"]
+    imported = re.findall(r"^ *(?:from|import) (xrelay[\w.]*)", "".join(blocks), re.MULTILINE)
+    private = {name for name in imported if not {".".join(name.split(".")[:2]), name} & stable}
+    assert private == set()
 
 
 if __name__ == "__main__":
