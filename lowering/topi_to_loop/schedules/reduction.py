@@ -5,6 +5,7 @@ Sums of very many floats are split into partial sums, because rounding errors gr
 
 from __future__ import annotations
 
+from itertools import takewhile
 from math import prod
 from typing import Final
 
@@ -297,7 +298,8 @@ def propose_pool(view: KernelView) -> list[Proposal]:
                                                                   for ci in lanes: Y[…] = acc[ci]
     ```
 
-    With plain N×C×H×W images, lanes run along the columns if the stride is 1.
+    With plain N×C×H×W images, lanes run along the columns if the stride is 1, and each plane is padded before its
+    windows are read, so that the padded plane stays in a cache.
     """
     windows = [
         block
@@ -311,9 +313,36 @@ def propose_pool(view: KernelView) -> list[Proposal]:
     def apply(draft: ScheduleDraft) -> None:
         for name in names:
             fold_at_consumer(draft, name)
+            _pad_planes(draft, name)
         schedule_remaining(draft)
 
     return [Candidate(FOLD, "a pooling window", lambda: folds_cost(view, windows), apply, frozenset(names))]
+
+
+PLANE_AXES: Final = 2
+"""The number of axes before those of an image: batch and channels."""
+
+
+def _pad_planes(draft: ScheduleDraft, name: str) -> None:
+    """Pads an image plane by plane where its windows are reduced, if their sizes are static.
+
+    ```
+    for c: for h, w: pad[c, h, w] = …                    for c:
+    for c: for h: for w: acc = …; Y[c, h, w] = acc   →     for h, w: pad[h, w] = …
+                                                           for h: for w: acc = …; Y[c, h, w] = acc
+    ```
+
+    LLVM vectorises the copy of a row between its borders.
+    """
+    block = draft.block(name)
+    bindings, axes = block.bindings, block.spatial[PLANE_AXES:]
+    image = {operand for position in axes for operand in bindings[position].operands}
+    outside = list(takewhile(lambda loop: loop.index not in image, enclosing_loops(block)))
+    producers = [each for each in draft.blocks() if block in readers_of(each, [block]) and not each.is_reduction]
+    for pad in producers if outside and not any(map(draft.is_dynamic, loops_of_kind(block, *IterKind))) else []:
+        if draft.attempt(ComputeAt(pad.block_name, outside[-1].loop_name)) is None:
+            draft.record_reason(f"{pad.block_name} is computed for each plane of {outside[-1].loop_name}")
+            draft.mark_done(pad.block_name)
 
 
 LONG_SUM: Final = 1 << 16

@@ -152,6 +152,16 @@ func.func private @pool(%x: tensor<1x4x9x9x16xf32>) -> tensor<1x4x5x5x16xf32> {
   func.return %r : tensor<1x4x5x5x16xf32>
 }
 
+// A plane of a plain image is padded when its windows are read.
+// CHECK-LABEL: func.func private @pool_of_planes
+// CHECK-SAME: parallelize("[[PLANES:[a-z_0-9]*]]"), compute_at("pad", "[[PLANES]]")
+// CHECK-SAME: pad is computed for each plane of [[PLANES]]
+func.func private @pool_of_planes(%x: tensor<1x32x28x28xf32>) -> tensor<1x32x28x28xf32> {
+  %r = topi.pool2d(%x) {kind = "max", kernel = array<i64: 3, 3>, padding = array<i64: 1, 1, 1, 1>}
+    : (tensor<1x32x28x28xf32>) -> tensor<1x32x28x28xf32>
+  func.return %r : tensor<1x32x28x28xf32>
+}
+
 // All stages of a row are computed while it is in the cache.
 // CHECK-LABEL: func.func private @softmax
 // CHECK-SAME: compute_at("softmax_sum", "softmax_i0"), compute_at("softmax_exp", "softmax_i0"), compute_at("softmax_max", "softmax_i0")
