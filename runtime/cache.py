@@ -363,7 +363,7 @@ class FileRecord:
         this status.
         """
         root = cache_root()
-        if root is None:
+        if root is None or not usable_folder(root):
             return
         path, lines = root / self._name, self._lines(root)
         lines.pop(mark, None)
