@@ -13,16 +13,16 @@ import os
 import platform
 import signal
 import time
-from importlib import resources
+from pathlib import Path
 from typing import Final
 
 from xrelay.runtime.abi import PARALLEL_FOR_SYMBOL
-from xrelay.runtime.cache import ObjectCache
+from xrelay.runtime.cache import ObjectCache, object_key
 from xrelay.runtime.cores import available_cores
-from xrelay.runtime.native import compile_many
 from xrelay.runtime.native_library import NativeLibrary
 
 _SPIN_NANOSECONDS: Final = 40_000
+_OPT_LEVEL: Final = 3
 _CALIBRATION_PAUSES: Final = 500
 _CALIBRATION_ROUNDS: Final = 3
 # The spin-wait hint of each architecture; the text contains that of the first.
@@ -43,13 +43,9 @@ class ThreadPool:
 
     def __init__(self):
         """Compiles, loads and starts the pool; use `thread_pool()`, as there is one pool per process."""
-        text = resources.files("xrelay.runtime").joinpath("thread_pool.ll").read_text(encoding="utf-8")
-        pause = _PAUSES.get(platform.machine().lower(), "")
-        text = text.replace('asm sideeffect "pause"', f'asm sideeffect "{pause}"')
-        (code,) = compile_many([text], cpu="", features="", cache=ObjectCache.default())
         names = ("pause", "reset", "workers", "stop")
         exports = (PARALLEL_FOR_SYMBOL, *(f"xrelay_pool_{name}" for name in names))
-        self._library = NativeLibrary.load([code], exports=exports)
+        self._library = NativeLibrary.load([_code()], exports=exports)
         self.parallel_for = self._library.address(PARALLEL_FOR_SYMBOL)
         self._pause = ctypes.CFUNCTYPE(None, ctypes.c_int64)(self._library.address("xrelay_pool_pause"))
         reset = ctypes.CFUNCTYPE(None, ctypes.c_int32, ctypes.c_int64, ctypes.c_void_p, ctypes.c_int32)
@@ -82,6 +78,21 @@ class ThreadPool:
             self._pause(_CALIBRATION_PAUSES)
             times.append(time.perf_counter_ns() - start)
         return max(1, _CALIBRATION_PAUSES * _SPIN_NANOSECONDS // max(1, min(times)))
+
+
+def _code() -> bytes:
+    """Returns the object code of the pool, from the cache if it has it; only then is the compiler not imported."""
+    text = Path(__file__).with_suffix(".ll").read_text(encoding="utf-8")
+    pause = _PAUSES.get(platform.machine().lower(), "")
+    text = text.replace('asm sideeffect "pause"', f'asm sideeffect "{pause}"')
+    cache = ObjectCache.default()
+    key = object_key(text, cpu="", features="", opt_level=_OPT_LEVEL)
+    found = None if cache is None else cache.get(key)
+    if found is not None:
+        return found
+    from xrelay.runtime.native import compile_cached
+
+    return compile_cached(text, cpu="", features="", opt_level=_OPT_LEVEL, cache=cache)
 
 
 def _address_of_getcpu() -> int | None:

@@ -27,9 +27,13 @@ from __future__ import annotations
 import logging
 from functools import cache
 from importlib import import_module
-from importlib.metadata import EntryPoint, entry_points
+from typing import TYPE_CHECKING
 
 from xrelay.errors import XRelayError, did_you_mean, one_line
+from xrelay.installed_packages import installed_packages
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 GROUP = "xrelay.plugins"
 DIALECTS_GROUP = "xrelay.dialects"
@@ -92,6 +96,10 @@ def _entries(group: str) -> tuple[EntryPoint, ...]:
 @cache
 def _find_extensions() -> dict[str, tuple[EntryPoint, ...]]:
     """Returns the extensions of both groups. Cached, because it reads a file of every installed package."""
+    if not installed_packages().announce:
+        return {GROUP: (), DIALECTS_GROUP: ()}
+    from importlib.metadata import entry_points  # takes long to import
+
     known = entry_points()
     return {
         group: tuple(sorted(known.select(group=group), key=lambda entry: (_package(entry), entry.name, entry.value)))

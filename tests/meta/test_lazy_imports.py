@@ -26,7 +26,7 @@ LAZY: dict[str, str] = {
     "compat/relay/module.py": "only notebooks show HTML",
     "compat/relay/function.py": "only notebooks show HTML",
     "src/xrelay/api/recipe.py": "a cached model opens without the compiler",
-    "src/xrelay/api/compile.py": "a compilation without a dump of its stages does not import the printer",
+    "src/xrelay/api/compile.py": "most compilations need neither the printer of stages nor the helper of versions",
     "src/xrelay/api/version_helper.py": "a module is written for the helper only if its version is not cached",
     "src/xrelay/api/model_key.py": "the key of a file is computed without xDSL",
     "src/xrelay/api/worker_process.py": "a worker imports the compiler while garbage collections are rare",
@@ -42,6 +42,7 @@ LAZY: dict[str, str] = {
     "dialects/relay/core/attribute_values.py": "a worker process does not need numpy",
     "lowering/to_llvm/convert_arith_to_llvm.py": "a worker process does not need numpy",
     "runtime/cache.py": "the user's folder is needed only if no other is set",
+    "runtime/thread_pool.py": "the pool is compiled only if the cache has no code for it",
     "runtime/trust.py": "pwd and grp exist only on POSIX; they are needed for folders of other owners",
     "target": "platform and the query of the CPU are imported only on first use",
 }

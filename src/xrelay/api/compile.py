@@ -13,7 +13,6 @@ from xrelay.api.model import CompiledModel
 from xrelay.api.model_key import content_digest, file_state
 from xrelay.api.recipe import Recipe
 from xrelay.api.request import chosen_level, chosen_target, shapes_compilation
-from xrelay.api.version_helper import VersionHelper
 from xrelay.api.versions import MAX_WEIGHTS, Versions
 from xrelay.arguments import checked_flag, checked_path, checked_shapes
 from xrelay.passes.infra.entered_contexts import innermost_context
@@ -135,4 +134,8 @@ def _versions(artifact: Artifact, recipe: Recipe, *, by_itself: bool) -> Version
         return None
     is_small = _weights_size(artifact) <= MAX_WEIGHTS
     helps = by_itself and is_small and environment.specialize_is_on() and lasting.is_cached
-    return Versions(artifact, lasting, VersionHelper(lasting) if helps else None)
+    if not helps:
+        return Versions(artifact, lasting)
+    from xrelay.api.version_helper import VersionHelper
+
+    return Versions(artifact, lasting, VersionHelper(lasting))

@@ -8,22 +8,21 @@ its requirements. A file is represented by its size and modification time, since
 from __future__ import annotations
 
 import os
-import re
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from importlib.metadata import Distribution, PackageNotFoundError, distribution, entry_points, version
-from importlib.util import find_spec
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from xrelay import version as own_version
+from xrelay.api.code_files import CODE, files_below
 from xrelay.arguments import checked_shapes
 from xrelay.dialects.shared.attribute_names import WEIGHTS_FILE
 from xrelay.environment import call_limit
 from xrelay.errors import XRelayError
+from xrelay.installed_packages import FOUNDATIONS, installed_packages
 from xrelay.registrations import BEGAN_NANOSECONDS, in_registration_scope, registering_modules
 from xrelay.runtime.cache import FileRecord, file_mark, steady_status
 from xrelay.runtime.digests import Source as Content
@@ -34,16 +33,6 @@ from xrelay.version import __version__
 
 if TYPE_CHECKING:
     from xrelay.api.sources import Shapes, Source
-
-
-OURS = "xrelay"
-FOUNDATIONS = ("xdsl", "llvmlite", "numpy", "ml_dtypes", "onnx")
-"""The packages that take part in a compilation."""
-GROUPS = re.compile(r"xrelay\..*|xdsl\.universe")
-"""The groups of entry points through which packages extend the compiler."""
-_CODE = (".py", ".ll")
-_EDITABLE = re.compile(r'"editable"\s*:\s*true')
-_REQUIREMENT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
 
 @dataclass(frozen=True)
@@ -65,107 +54,17 @@ class CodeStamp:
 @cache
 def code_stamp() -> CodeStamp:
     """Returns the stamp of this process."""
-    own = _files_below(Path(own_version.__file__).parent, _CODE)
-    plugins = _plugin_packages()
-    packages = _with_requirements(plugins)
-    watched = {id(package): package for package in (*plugins, *filter(_is_editable, packages))}
-    files = {path: None for package in watched.values() for path in _package_files(package)}
-    parts = [
-        sys.version,
-        __version__,
-        *(f"{name} {_version(name)}" for name in FOUNDATIONS),
-        *(f"{each.name} {each.version}" for each in packages),
-        *(_state(path).text for path in own),
-    ]
-    states = [_state(path) for path in sorted(files)]
-    settled = all(state.changed < BEGAN_NANOSECONDS for state in states)
+    installed, versions, files = installed_packages(), list[str](), list[str]()
+    if installed.announce:
+        from xrelay.api.plugin_packages import plugin_packages
+
+        versions, files = plugin_packages()
+    own, states = files_below(Path(own_version.__file__).parent, CODE), [_state(path) for path in files]
+    parts = [sys.version, __version__, *(f"{name} {installed.versions[name]}" for name in FOUNDATIONS), *versions]
+    parts += (_state(path).text for path in own)
     parts += (state.text for state in states)
+    settled = all(state.changed < BEGAN_NANOSECONDS for state in states)
     return CodeStamp(content_key(parts), frozenset(map(os.path.realpath, files)), settled)
-
-
-def _version(name: str) -> str:
-    try:
-        return version(name)
-    except PackageNotFoundError:
-        return "absent"
-
-
-def _plugin_packages() -> list[Distribution]:
-    """Returns the packages that announce an extension, by name, without xrelay and its dependencies."""
-    found: dict[str, Distribution] = {}
-    known = entry_points()
-    for group in filter(GROUPS.fullmatch, known.groups):
-        for entry in known.select(group=group):
-            if entry.dist is not None:
-                found.setdefault(_normal(entry.dist.name), entry.dist)
-    return [found[name] for name in sorted(found.keys() - {OURS, *map(_normal, FOUNDATIONS)})]
-
-
-def _with_requirements(packages: Iterable[Distribution]) -> list[Distribution]:
-    """Returns packages and their installed direct and indirect requirements, by name."""
-    found: dict[str, Distribution] = {}
-    pending = list(packages)
-    while pending:
-        package = pending.pop()
-        name = _normal(package.name)
-        if name in found or name == OURS:
-            continue
-        found[name] = package
-        for requirement in package.requires or ():
-            match = _REQUIREMENT.match(requirement)
-            try:
-                pending += [distribution(match[0])] if match else []
-            except PackageNotFoundError:
-                continue  # required by an extra that is not installed
-    return [found[name] for name in sorted(found)]
-
-
-def _package_files(package: Distribution) -> Iterator[str]:
-    """Yields all files of a package: those it lists, those below its modules, and the folders of an editable package.
-
-    An editable package lists either a `.pth` file with folders of the import path, or a finder for its modules.
-    """
-    modules = set((package.read_text("top_level.txt") or "").split())
-    modules |= {entry.module.partition(".")[0] for entry in package.entry_points if GROUPS.fullmatch(entry.group)}
-    for listed in package.files or ():
-        path = Path(str(package.locate_file(listed)))
-        if path.suffix != ".pyc":
-            yield str(path)
-        if path.suffix == ".pth" and path.is_file():
-            lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
-            for folder in (Path(line) for line in lines if line and not line.startswith(("import ", "import\t", "#"))):
-                yield from _files_below(folder, _CODE)
-    for module in sorted(modules):
-        yield from _module_files(module)
-
-
-def _module_files(name: str) -> Iterator[str]:
-    """Yields the file of a module, or all files of a package, without importing it."""
-    try:
-        spec = find_spec(name)
-    except (ImportError, ValueError):
-        return  # loading the plugin reports the fault
-    if spec is None:
-        return
-    for folder in spec.submodule_search_locations or ():
-        yield from _files_below(Path(folder))
-    if spec.origin is not None:
-        yield spec.origin
-
-
-def _files_below(folder: Path, suffixes: tuple[str, ...] = ("",)) -> list[str]:
-    """Returns the sorted files below a folder, following links, without hidden folders, bytecode and environments."""
-    found: list[str] = []
-    seen: set[tuple[int, int]] = set()
-    for place, folders, files in os.walk(folder, followlinks=True):
-        status = os.stat(place)
-        if (status.st_dev, status.st_ino) in seen or "pyvenv.cfg" in files:
-            folders.clear()
-            continue
-        seen.add((status.st_dev, status.st_ino))
-        folders[:] = [name for name in folders if name != "__pycache__" and not name.startswith(".")]
-        found += (os.path.join(place, name) for name in files if name.endswith(suffixes))
-    return sorted(found)
 
 
 class _State(NamedTuple):
@@ -182,15 +81,6 @@ def _state(path: str) -> _State:
     except OSError:
         return _State(f"{path} absent", 0)
     return _State(f"{path} {status.st_size} {status.st_mtime_ns}", status.st_mtime_ns)
-
-
-def _is_editable(package: Distribution) -> bool:
-    """Whether a package is installed in editable mode."""
-    return _EDITABLE.search(package.read_text("direct_url.json") or "") is not None
-
-
-def _normal(name: str) -> str:
-    return re.sub(r"[-_.]+", "-", name).lower()
 
 
 def _real_file(module: str) -> str:
