@@ -17,10 +17,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import chdir, redirect_stdout
 from pathlib import Path
 
-import numpy as np
-import onnx
 import pytest
-from onnx import helper, numpy_helper
 from support.tool_server.served import served
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -44,20 +41,11 @@ PIP = {
 
 
 def write_model(folder: Path) -> None:
-    """Writes `resnet50.onnx`, a model with the parts that the pages use: an image as input and one output."""
-    weight = np.random.default_rng(0).standard_normal((16, 3, 7, 7)).astype(np.float32)
-    graph = helper.make_graph(
-        [
-            helper.make_node("Conv", ["data", "w"], ["conv"], name="conv1", strides=[4, 4], pads=[3, 3, 3, 3]),
-            helper.make_node("Relu", ["conv"], ["scores"], name="relu1"),
-        ],
-        "graph",
-        [helper.make_tensor_value_info("data", onnx.TensorProto.FLOAT, [1, 3, 224, 224])],
-        [helper.make_empty_tensor_value_info("scores")],
-        [numpy_helper.from_array(weight, "w")],
-    )
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)])
-    (folder / "resnet50.onnx").write_bytes(model.SerializeToString())
+    """Writes `digits.onnx` by the script of the page on getting started, whose model other pages use."""
+    page = (ROOT / "docs" / "getting-started.md").read_text(encoding="utf-8")
+    (script,) = (text for _, text in FENCE.findall(page) if text.startswith("# make_digits.py"))
+    with chdir(folder):
+        exec(compile(script, "make_digits.py", "exec"), {})
 
 
 def run(command: str, folder: Path, environment: Mapping[str, str]) -> str:
