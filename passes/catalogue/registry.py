@@ -74,6 +74,7 @@ FOLDERS: dict[str, str] = {
     "relay-check-basic-block-normal-form": "compat/relay/passes",
     "relay-partial-eval": "compat/relay/passes",
     "relay-narrow-products": "passes/relay",
+    "relay-simplify-rounding": "passes/relay",
     "relay-split-conv-transpose": "passes/relay",
     "relay-simplify-batch-matmul": "passes/relay",
     "relay-widen-products": "passes/relay",

@@ -153,6 +153,7 @@ def test_every_graph_pass_has_a_row_or_is_unknown_to_relay() -> None:
         "relay-merge-kernels",
         "relay-name-extents",
         "relay-narrow-products",
+        "relay-simplify-rounding",
         "relay-outline-fused",
         "relay-recompute-groups",
         "relay-fuse-rows",
