@@ -8,6 +8,7 @@ for panel: for rows in 9: for k in 768:      →   for panel: for rows in 9: for
 
 The tiles of a panel share its lines, so that the accesses are spread over all tiles. If there are more lines in an
 iteration of the marked loop than tiles, as in convolutions with several loops over terms, a tile prefetches several.
+If an iteration adds several terms in an unrolled loop, a tile prefetches neighbouring lines in neighbouring iterations.
 """
 
 from __future__ import annotations
@@ -43,6 +44,8 @@ class Panel(NamedTuple):
     inner: list[ForOp]
     """The loops inside that the access depends on, without lanes: over further terms, and over vectors of columns."""
     lane: ForOp
+    unrolled: ForOp | None
+    """The unrolled one of the inner loops over the terms of an iteration, if there is any: no store depends on it."""
     tiles: list[ForOp]
     """The loops over the tiles that read the panel, outermost first."""
     panels: ForOp
@@ -74,13 +77,18 @@ def write_prefetch(
     tile = _flat([(space.lift(values.index(loop.index))[0], loop.extent or 1) for loop in panel.tiles])
     values.set(panel.panels.index, own[panel.panels].plus(1))
     values.set(panel.lane.index, ValueMap.constant(0))
-    values.set(terms.index, _map((tile % part) * -(-count // part) + term // part, space))
-    each = -(-lines // tiles)
+    first, each = (tile % part) * -(-count // part) + term // part, -(-lines // tiles)
+    values.set(terms.index, _map(first, space))
     for number in range(each):
         line = (tile // part) * each + number
         for loop in reversed(panel.inner):
-            values.set(loop.index, _map(line % (loop.extent or 1), space))
-            line = line // (loop.extent or 1)
+            extent = loop.extent or 1
+            digit, line = line % extent, line // extent
+            if loop is panel.unrolled:
+                neighbour = digit * count + first
+                values.set(terms.index, _map(neighbour // extent, space))
+                digit = neighbour % extent
+            values.set(loop.index, _map(digit, space))
         _prefetch(target_of(panel.weight), emitter)
     for loop, index in own.items():
         values.set(loop.index, index)
@@ -112,7 +120,9 @@ def _panel(terms: ForOp) -> Panel | None:
         return None  # the tiles of another nest prefetch the panel
     plain = [loop for loop in inner if loop.index not in lanes]
     (lane,) = (lanes[loop.index] for loop in inner if loop.index in lanes)
-    return Panel(loads[0], plain, lane, tiles[::-1], panels)
+    stored = {index for store in ops_of(terms.body, StoreOp) for index in store.index_operands}
+    unrolled = (loop for loop in plain if loop.kind is LoopKind.UNROLLED and loop.index not in stored)
+    return Panel(loads[0], plain, lane, next(unrolled, None), tiles[::-1], panels)
 
 
 def _adds_up(loop: ForOp) -> bool:

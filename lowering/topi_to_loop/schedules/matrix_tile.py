@@ -10,6 +10,7 @@ from typing import NamedTuple
 from xrelay.dialects.loop import BlockOp, IterKind
 from xrelay.dialects.loop.schedule import CacheRead, ComputeAt, PartialSums, Prefetch, Reorder, Tensorize
 from xrelay.errors import ScheduleError
+from xrelay.index_algebra.divisors import largest_divisor
 from xrelay.lowering.topi_to_loop.schedules.common_steps import (
     TRANSPOSED_ROW,
     parallelize_outer,
@@ -40,6 +41,9 @@ from xrelay.lowering.topi_to_loop.schedules.register_tile import around_tile, sc
 from xrelay.lowering.topi_to_loop.schedules.schedule_draft import ScheduleDraft
 from xrelay.lowering.topi_to_loop.schedules.tile_model import RegisterTile
 from xrelay.target.instructions import TileProduct
+
+STREAMED_TERMS = 4
+"""The maximum number of terms that a tile adds for each line of the next panel that it prefetches."""
 
 FACTORS = 2
 """The number of loads in a plain product: numbers packed in words have more."""
@@ -154,10 +158,11 @@ def _tile(
         draft.do(Reorder((*outside, *inside)))
     unpack = unpacking_block(draft, product)
     draft.do(ComputeAt(name, outside[-1]))
-    numbers = _schedule_terms(draft, product, own, lanes, reduction, unpack)
-    if unpack is None and reduction and row_tiles and not inner_stacks and _is_streamed(draft, product):
-        draft.do(Prefetch(reduction[0]))
-        draft.record_reason("the weight is larger than the L2 cache: the next panel is prefetched")
+    numbers = None
+    if unpack is None and len(reduction) == 1 and row_tiles and not inner_stacks and _is_streamed(draft, product):
+        _stream_terms(draft, product, own, lanes, reduction[0], draft.extent(row_tiles[0]) // tile.blocks)
+    else:
+        numbers = _schedule_terms(draft, product, own, lanes, reduction, unpack)
     if plan.instruction is not None:
         (along,) = [loop for loop in reduction if loop != product.loop(Role.TERM)]
         draft.do(Tensorize(along, plan.instruction.name))
@@ -183,6 +188,23 @@ def _is_streamed(draft: ScheduleDraft, product: ProductView) -> bool:
     """Whether a packed weight of f32 is larger than the L2 cache, so that each panel is read from memory once."""
     packed = product.packed_columns is not None and Role.TERM not in product.positions
     return packed and len(product.factor_bytes) == FACTORS and max(product.factor_bytes) > draft.target.l2
+
+
+def _stream_terms(
+    draft: ScheduleDraft, product: ProductView, own: MatrixLoops, lanes: int, terms: str, parts: int
+) -> None:
+    """Schedules the sums of a tile with a prefetch of the next panel, one line for several terms.
+
+    As many tiles of rows as there are terms prefetch a vector of columns, so `parts` limits their number.
+    """
+    tile, lane = sums_tile(draft, own, lanes)
+    count = 1 if draft.is_dynamic(terms) else largest_divisor(draft.extent(terms), min(STREAMED_TERMS, max(1, parts)))
+    if count > 1:
+        terms, inner = draft.split(terms, count, outer="o", inner="u")
+        tile = [inner, *tile]
+    schedule_sums(draft, product.name, [terms], tile, lane, None)
+    draft.do(Prefetch(terms))
+    draft.record_reason("the weight is larger than the L2 cache: the next panel is prefetched")
 
 
 def _fits(plan: MatrixPlan) -> bool:

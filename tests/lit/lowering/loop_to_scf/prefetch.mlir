@@ -122,3 +122,35 @@ func.func @terms(%A: memref<2x2x4x8xf32>, %W: memref<3x4x8x16xf32>) {
   }
   func.return
 }
+
+// An iteration adds two terms for two vectors of columns. Each of four tiles prefetches half of a vector of the next
+// panel, one line after the other.
+// CHECK-LABEL: func.func @unrolled
+// CHECK: scf.for [[P:%.*]] = {{.*}} {
+// CHECK: scf.for [[R:%.*]] = {{.*}} {
+// CHECK: scf.for [[K:%.*]] = {{.*}} {
+// CHECK: [[LINE:%.*]] = arith.addi [[K]], {{.*}} overflow<nsw,nuw>
+// CHECK-NEXT: memref.prefetch %W[{{.*}}, [[LINE]], {{.*}}], read, locality<2>, data : memref<6x32x16xf32>
+// CHECK-NOT: memref.prefetch
+func.func @unrolled(%A: memref<4x32xf32>, %W: memref<6x32x16xf32>) {
+  loop.for "p" %p to 3 {
+    loop.for "r" %r to 4 {
+      %T = memref.alloc() : memref<2x16xf32, "local">
+      loop.for "k" %k to 16 attributes {loop.prefetch} {
+        loop.for "u" %u to 2 unrolled {
+          loop.for "v" %v to 2 unrolled {
+            loop.for "l" %l to 16 vectorized {
+              %a = loop.load %A[%r, %k * 2 + %u] : memref<4x32xf32>
+              %w = loop.load %W[%p * 2 + %v, %k * 2 + %u, %l] : memref<6x32x16xf32>
+              %c = loop.load %T[%v, %l] : memref<2x16xf32, "local">
+              %m = arith.mulf %a, %w : f32
+              %s = arith.addf %c, %m : f32
+              loop.store %s, %T[%v, %l] : memref<2x16xf32, "local">
+            }
+          }
+        }
+      }
+    }
+  }
+  func.return
+}

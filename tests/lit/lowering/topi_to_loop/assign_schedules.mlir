@@ -30,7 +30,7 @@ func.func private @conv(%x: tensor<1x4x56x56x16xf32>, %w: tensor<4x4x3x3x16x16xf
 
 // Columns of the result are vectors of the packed weight; a panel of it stays in the cache while rows pass.
 // CHECK-LABEL: func.func private @dense
-// CHECK-SAME: compute_at("matmul", "matmul_write_0_o"), split("j", 16, names = ["j_v", "j_l"]), reorder("k", "i", "j_v", "j_l"), vectorize("j_l")
+// CHECK-SAME: compute_at("matmul", "matmul_write_0_o"), split("j", 16, names = ["j_v", "j_l"]), split("k", 4, names = ["k_o", "k_u"]), reorder("k_o", "k_u", "i", "j_v", "j_l"), vectorize("j_l")
 // CHECK-SAME: rows x
 func.func private @dense(%x: tensor<128x768xf32>, %w: tensor<192x768x16xf32>) -> tensor<128x3072xf32> {
   %r = topi.matmul(%x, %w) : (tensor<128x768xf32>, tensor<192x768x16xf32>) -> tensor<128x3072xf32>
@@ -634,7 +634,9 @@ func.func private @images(%x: tensor<512x14x14xf32>) -> tensor<512x1xf32> {
 
 // A weight that is larger than the L2 cache is prefetched, unless there is a single tile of rows.
 // CHECK-LABEL: func.func private @large_weight
-// CHECK-SAME: prefetch("k")
+// CHECK-SAME: split("k", 4, names = ["k_o", "k_u"])
+// CHECK-SAME: unroll("k_u")
+// CHECK-SAME: prefetch("k_o")
 // CHECK-LABEL: func.func private @few_rows
 // CHECK-NOT: prefetch
 func.func private @large_weight(%x: tensor<128x1024xf32>, %w: tensor<64x1024x16xf32>) -> tensor<128x1024xf32> attributes {relay.primitive} {
