@@ -251,7 +251,7 @@ def schedule_terms(draft: ScheduleDraft, name: str, reduction: Sequence[str]) ->
 def fuse_terms(draft: ScheduleDraft, name: str, reduction: Sequence[str]) -> list[str]:
     """Fuses the reduction loops over terms that are contiguous in memory; returns the loops that replace them."""
     loops = list(reduction)
-    while len(loops) > 1 and _side_by_side(draft.block(name), *loops[-2:]):
+    while len(loops) > 1 and _side_by_side(draft.block(name), *loops[-2:]) and is_contiguous(draft, name, loops[-1]):
         *outer, loop, row = loops
         try:
             (row,) = draft.do(Fuse(loop, row, f"{loop}_{row}"))
@@ -270,18 +270,20 @@ def is_contiguous(draft: ScheduleDraft, name: str, loop: str) -> bool:
 
 
 def _side_by_side(block: BlockOp, outer: str, inner: str) -> bool:
-    """Whether all loads along both loops read memory as one contiguous row."""
+    """Whether all accesses along both loops are to neighbouring dimensions, whose elements are one contiguous row."""
     positions = {loop_of_variable(block, position): position for position in range(len(block.kinds))}
     if outer not in positions or inner not in positions:
         return False
     pair = [block.variables[positions[loop]] for loop in (outer, inner)]
-    width = block.extents[positions[inner]]
-    reads = [op for op in ops_of(block.body, LoadOp) if not set(pair).isdisjoint(op.index_operands)]
+    index, width = [ValueMap.identity([variable]) for variable in pair], block.extents[positions[inner]]
+    accesses = [op for kind in (LoadOp, StoreOp) for op in ops_of(block.body, kind)]
     return all(
-        len(load.index) > 1
-        and [load.index[-2], load.index[-1]] == [ValueMap.identity([variable]) for variable in pair]
-        and extents_of(load.memref)[-1] == width
-        for load in reads
+        any(
+            [op.index[first], op.index[first + 1]] == index and extents_of(op.memref)[first + 1] == width
+            for first in range(len(op.index) - 1)
+        )
+        for op in accesses
+        if not set(pair).isdisjoint(op.index_operands)
     )
 
 
@@ -348,6 +350,7 @@ def tile_transposed(draft: ScheduleDraft, name: str, loops: list[str], other: st
     *outer, row = loops
     if other not in outer:
         return loops
+    outer, other = _fuse_lines(draft, name, outer, other)
     inner: list[str] = []
     for loop, tile in ((other, TRANSPOSED_TILE), (row, TRANSPOSED_ROW)):
         position, tiles = outer.index(loop) if loop in outer else len(outer), list[str]()
@@ -360,6 +363,24 @@ def tile_transposed(draft: ScheduleDraft, name: str, loops: list[str], other: st
         f"tiles of {draft.extent(inner[0])} x {draft.extent(inner[1])}, because an operand is transposed"
     )
     return [*outer, *_in_straight_pieces(draft, name, *inner)]
+
+
+def _fuse_lines(draft: ScheduleDraft, name: str, outer: list[str], other: str) -> tuple[list[str], str]:
+    """Fuses a loop with the one around it if their elements are contiguous, and only the fused loop has full tiles.
+
+    Returns the outer loops and the loop that replaces `other`: the rows of an image become one long row.
+    """
+    position = outer.index(other)
+    around = outer[position - 1] if position > 0 else other
+    if around == other or any(map(draft.is_dynamic, (around, other))):
+        return outer, other
+    row, image = draft.extent(other), draft.extent(around) * draft.extent(other)
+    if row % TRANSPOSED_TILE == 0 or image % TRANSPOSED_TILE or not _side_by_side(draft.block(name), around, other):
+        return outer, other
+    fused = f"{around}_{other}"
+    if draft.attempt(Fuse(around, other, fused)) is not None:
+        return outer, other
+    return [*outer[: position - 1], fused, *outer[position + 1 :]], fused
 
 
 def _in_straight_pieces(draft: ScheduleDraft, name: str, other: str, row: str) -> list[str]:

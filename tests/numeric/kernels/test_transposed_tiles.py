@@ -16,6 +16,13 @@ def test_transpose(dtype: str) -> None:
     np.testing.assert_array_equal(found, data.transpose(0, 2, 1), strict=True)
 
 
+@pytest.mark.parametrize("shape", [(1, 35, 20, 20), (2, 16, 7, 7), (1, 17, 6, 12)])
+def test_images_with_partial_tiles_in_a_row(shape: tuple[int, ...]) -> None:
+    data = np.arange(np.prod(shape), dtype=np.float32).reshape(shape)
+    found = applied("transpose", data, axes=(0, 2, 3, 1))
+    np.testing.assert_array_equal(found, data.transpose(0, 2, 3, 1), strict=True)
+
+
 def test_cast_and_sum_of_a_transposed_tile() -> None:
     x = relay.var("x", shape=(32, 48), dtype="float16")
     y = relay.var("y", shape=(48, 32), dtype="float32")

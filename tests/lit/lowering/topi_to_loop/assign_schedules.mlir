@@ -668,3 +668,24 @@ func.func private @conv_of_small_weight(%x: tensor<1x2x7x7x16xf32>, %w: tensor<8
   %r = topi.conv2d_nchwc(%x, %w) : (tensor<1x2x7x7x16xf32>, tensor<8x2x1x1x16x16xf32>) -> tensor<1x8x7x7x16xf32>
   func.return %r : tensor<1x8x7x7x16xf32>
 }
+
+// The rows of an image are one row for the tiles of a transposition, if only this row has full tiles.
+// CHECK-LABEL: func.func private @transposed_image
+// CHECK-SAME: loop.schedule = #loop.schedule<[fuse("h", "w", name = "h_w"), split("h_w", 8,
+func.func private @transposed_image(%x: tensor<64x20x20xf32>) -> tensor<20x20x64xf32> {
+  %y = topi.compute "t" [%h : 20, %w : 20, %c : 64] : tensor<20x20x64xf32> {
+    %0 = topi.read %x[%c, %h, %w] : tensor<64x20x20xf32>
+    topi.yield %0 : f32
+  }
+  func.return %y : tensor<20x20x64xf32>
+}
+
+// CHECK-LABEL: func.func private @transposed_rows
+// CHECK-SAME: loop.schedule = #loop.schedule<[split("w", 8,
+func.func private @transposed_rows(%x: tensor<64x20x24xf32>) -> tensor<20x24x64xf32> {
+  %y = topi.compute "t" [%h : 20, %w : 24, %c : 64] : tensor<20x24x64xf32> {
+    %0 = topi.read %x[%c, %h, %w] : tensor<64x20x24xf32>
+    topi.yield %0 : f32
+  }
+  func.return %y : tensor<20x24x64xf32>
+}
