@@ -43,6 +43,12 @@ CANDIDATES: Final = 3
 LARGEST_SHARE: Final = 0.85
 """The part of the L2 cache that the transformed data and the products of a block may fill."""
 
+CROWDED: Final = 1.2
+"""The factor of the time of products if the data of a block fills more than half of that part.
+
+The weight, which passes through the cache for each block, then evicts data that the next filters need.
+"""
+
 PART: Final = 128
 """The maximum number of channels in a partial sum."""
 
@@ -253,8 +259,10 @@ def _cost(view: KernelView, product: ProductView, plan: BlockPlan) -> Cost:
     arithmetic = sums / UNITS / plan.register.efficiency + vectors * WINOGRAD_TRANSFORM
     tiles = product.extent(Role.BATCH) * product.extent(Role.ROWS) * product.extent(Role.COLUMNS)
     blocks = ceil(tiles / plan.tiles)
-    weight = product.factor_bytes[1]
-    fits = weight + _block_bytes(product, plan) <= LARGEST_SHARE * target.l2
+    weight, data = product.factor_bytes[1], _block_bytes(product, plan)
+    if blocks > 1 and data > LARGEST_SHARE * target.l2 / 2:
+        arithmetic *= CROWDED
+    fits = weight + data <= LARGEST_SHARE * target.l2
     memory = 0.0 if fits else weight * blocks / target.bytes_per_cycle(max(weight, target.l2 + 1))
     threads = busy_threads(target, blocks * plan.parts, points(product.block))
     return Cost(arithmetic, memory, (arithmetic + memory) / threads)

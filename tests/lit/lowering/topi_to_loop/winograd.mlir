@@ -42,6 +42,14 @@ func.func private @small(%x: tensor<1x32x7x7x16xf32>, %w: tensor<32x4x4x512x16xf
   func.return %r : tensor<1x32x7x7x16xf32>
 }
 
+// Blocks of 56 tiles would read the weight less often, but their data and the weight displace each other in the L2 cache.
+// CHECK-LABEL: func.func private @crowded
+// CHECK-SAME: winograd: blocks of 1 x 28 tiles
+func.func private @crowded(%x: tensor<1x4x112x112x16xf32>, %w: tensor<16x6x6x64x16xf32>) -> tensor<1x16x112x112x16xf32> attributes {relay.primitive} {
+  %r = topi.conv2d_nchwc_winograd(%x, %w) {tile = 4, padding = array<i64: 1, 1, 1, 1>} : (tensor<1x4x112x112x16xf32>, tensor<16x6x6x64x16xf32>) -> tensor<1x16x112x112x16xf32>
+  func.return %r : tensor<1x16x112x112x16xf32>
+}
+
 // With dynamic height or width, a block has 4 groups of 12 tiles, and a nest of its own copies the tiles to the result. With
 // several threads, two share the filters of a block. Kernels for other numbers of channels have equal schedules.
 // CHECK-LABEL: func.func private @dynamic
