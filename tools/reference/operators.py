@@ -52,9 +52,12 @@ def _ops() -> list[Op]:
     found = (op for dialect in ALL_DIALECTS for op in dialect_thunks()[dialect]().operations)
     own = [op for op in found if op.__module__.startswith("xrelay.")]
     order = {dialect: number for number, dialect in enumerate(ALL_DIALECTS)}
-    return sorted(
-        own, key=lambda op: (order[op.name.partition(".")[0]], _folder(op.__module__), op.__module__, op.name)
-    )
+    return sorted(own, key=lambda op: (order[op.name.partition(".")[0]], *_place(op.__module__), op.name))
+
+
+def _place(module: str) -> tuple[bool, str, str]:
+    """Returns the sort key of a family: families that are in no folder of a kind are last."""
+    return _folder(module).endswith(".ops"), _folder(module), module
 
 
 def _folder(module: str) -> str:
@@ -70,7 +73,7 @@ def _page(module: str) -> str:
 def _index(families: dict[str, list[Op]]) -> str:
     parts = [_HEAD]
     for folder, modules in groupby(families, key=_folder):
-        parts.append(f"\n## {module_summary(folder)}\n\n")
+        parts.append(f"\n## {module_summary(folder).partition(';')[0]}\n\n")
         parts.append(table(("family", "ops"), (_row(module, families[module]) for module in modules)))
     return "".join(parts)
 

@@ -12,6 +12,7 @@ from xrelay.tools.pictures.memory import memory_picture
 from xrelay.tools.pictures.schedule import schedule_picture
 from xrelay.tools.reference.attributes import attributes_reference
 from xrelay.tools.reference.commands import commands_reference
+from xrelay.tools.reference.extensions import extensions_reference
 from xrelay.tools.reference.operators import ops_reference
 from xrelay.tools.reference.passes import passes_reference
 from xrelay.tools.reference.schedule_primitives import primitives_reference
@@ -34,6 +35,7 @@ def pages() -> dict[Path, str]:
         FOLDER / "commands.md": commands_reference(),
         FOLDER / "schedule_primitives.md": primitives_reference(),
         FOLDER / "attributes.md": attributes_reference(),
+        FOLDER / "extend.md": extensions_reference(),
         PICTURES / "levels.svg": levels_picture(),
         PICTURES / "fusion.svg": fusion_picture(),
         PICTURES / "schedule.svg": schedule_picture(),
