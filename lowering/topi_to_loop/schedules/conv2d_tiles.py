@@ -11,11 +11,19 @@ from dataclasses import dataclass
 from functools import partial
 from math import ceil, prod
 
+from xrelay.dialects.loop import IterKind
 from xrelay.index_algebra.divisors import divisors, largest_divisor
 from xrelay.lowering.topi_to_loop.schedules.candidates import Candidate
 from xrelay.lowering.topi_to_loop.schedules.common_steps import schedule_remaining
 from xrelay.lowering.topi_to_loop.schedules.cost_model import Cost, products_cost
-from xrelay.lowering.topi_to_loop.schedules.kernel_view import KernelView, ProductView, Role, points
+from xrelay.lowering.topi_to_loop.schedules.kernel_view import (
+    KernelView,
+    ProductView,
+    Role,
+    expected_extent,
+    loop_of_variable,
+    points,
+)
 from xrelay.lowering.topi_to_loop.schedules.reduction import consumer_at_points
 from xrelay.lowering.topi_to_loop.schedules.register_tile import TiledAxis, tile_products
 from xrelay.lowering.topi_to_loop.schedules.schedule_draft import ScheduleDraft
@@ -68,16 +76,26 @@ def conv_tile_candidates(view: KernelView, product: ProductView) -> list[Candida
     roles = (Role.ROWS, Role.COLUMNS, Role.LANE)
     if not all(isinstance(block.extents[positions[role]], int) for role in roles if role in positions):
         return []
-    depth = largest_divisor(_groups(product), instruction.steps)
-    if product.extent(Role.LANE) % instruction.columns or depth < MIN_STEPS:
+    if product.extent(Role.LANE) % instruction.columns or _depth(product, instruction) < MIN_STEPS:
         return []
     tiles = sorted(_tiles(product, instruction), key=lambda tile: _cycles(product, tile, instruction))
     return [_candidate(view, product, tile, instruction) for tile in tiles[:CANDIDATES]]
 
 
-def _groups(product: ProductView) -> int:
-    """Returns the number of groups of terms in a block of channels of the data."""
-    return product.extent(Role.GROUP)
+def _steps(product: ProductView) -> int:
+    """Returns the position of the axis that an instruction covers: the groups of terms in a block of channels.
+
+    With one group, such as in an image of up to four channels, it is the last axis of the taps: neighbouring columns of
+    the image follow each other.
+    """
+    if product.extent(Role.GROUP) > 1:
+        return product.positions[Role.GROUP]
+    return max(position for position, kind in enumerate(product.block.kinds) if kind is IterKind.REDUCE)
+
+
+def _depth(product: ProductView, instruction: TileProduct) -> int:
+    """Returns the number of groups of terms in an instruction."""
+    return largest_divisor(expected_extent(product.block.extents[_steps(product)]), instruction.steps)
 
 
 def _tiles(product: ProductView, instruction: TileProduct) -> Iterator[ConvTile]:
@@ -94,8 +112,7 @@ def _tiles(product: ProductView, instruction: TileProduct) -> Iterator[ConvTile]
 def _cycles(product: ProductView, tile: ConvTile, instruction: TileProduct) -> float:
     """Returns the cycles of the sums in tiles of this size."""
     tiles, height = tile.heights(instruction)
-    depth = largest_divisor(_groups(product), instruction.steps)
-    steps = product.terms / DOT_TERMS / depth
+    steps = product.terms / DOT_TERMS / _depth(product, instruction)
     loads = tiles * ROWS_LOAD * height / instruction.rows + tile.vectors * WEIGHT_LOAD
     step = max(tiles * tile.vectors * height, LATENCY) + loads
     sums = points(product.block) / product.terms
@@ -141,7 +158,7 @@ def _apply(product: ProductView, tile: ConvTile, instruction: TileProduct, draft
         terms=product.loop(Role.TERM),
         lanes=instruction.columns,
         instruction=instruction,
-        steps=product.loop(Role.GROUP),
+        steps=loop_of_variable(product.block, _steps(product)),
     )
     draft.record_reason(
         f"{tile.rows} rows x {tile.columns} columns x {tile.vectors} vectors = tiles of {instruction.name}"

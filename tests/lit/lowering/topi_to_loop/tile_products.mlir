@@ -100,3 +100,12 @@ func.func private @shallow(%x: tensor<1x2x8x16x8xui8>, %w: tensor<1x4x1x1x64x4xi
   %r = topi.conv2d_nchwc_terms(%x, %w) : (tensor<1x2x8x16x8xui8>, tensor<1x4x1x1x64x4xi8>) -> tensor<1x1x8x16x64xi32>
   func.return %r : tensor<1x1x8x16x64xi32>
 }
+
+// Neighbouring columns of an image of four channels are the terms of an instruction, one row of taps at a time.
+// CHECK-LABEL: func.func private @image
+// CHECK-SAME: reorder("y", "x", "h", "w", "ci_v", "ci_l", "t")
+// CHECK-SAME: tensorize("x", "tdpbusd")
+func.func private @image(%x: tensor<1x1x37x37x4xui8>, %w: tensor<1x1x7x7x64x4xi8>) -> tensor<1x1x16x16x64xi32> attributes {relay.primitive} {
+  %r = topi.conv2d_nchwc_terms(%x, %w) {strides = array<i64: 2, 2>} : (tensor<1x1x37x37x4xui8>, tensor<1x1x7x7x64x4xi8>) -> tensor<1x1x16x16x64xi32>
+  func.return %r : tensor<1x1x16x16x64xi32>
+}

@@ -111,6 +111,13 @@ def test_convolutions(
 
 
 @on_tiles
+@pytest.mark.parametrize(("kernel", "stride"), [(5, 1), (7, 2)])
+def test_image_of_few_channels(kernel: int, stride: int) -> None:
+    module = conv(3, 64, (20, 32), kernel, stride)
+    check_conv(module, xrelay.compile(module), (2, 3, 20, 32))
+
+
+@on_tiles
 @pytest.mark.parametrize("size", [(24,), (3, 4, 8)])
 def test_sequences_and_volumes(size: tuple[int, ...]) -> None:
     module = conv(64, 32, size, 3, 1)
