@@ -1,6 +1,6 @@
 """The documentation is correct: its Python runs, its programs parse, its commands print the shown output.
 
-In docs/*.md, per file and in order: blocks that begin with `// NAME.mlir`, `# NAME.py` or `# NAME.toml` become files.
+In docs/*.md, per file and in order: blocks that begin with `// NAME.mlir`, `# NAME.py` and so on become files.
 Other ```python blocks run in one namespace and print the ```text block after them. Each `$ command` of ```console
 blocks runs in the folder of those files and must print the lines below it. `pip install` installs a package of the page
 for the commands after it. `PYTHONPATH=tests python tests/meta/test_docs.py` writes the outputs to the files.
@@ -18,13 +18,14 @@ from contextlib import chdir, redirect_stdout
 from pathlib import Path
 
 import pytest
+from support.c_programs import needs_compiler
 from support.tool_server.served import served
 
 ROOT = Path(__file__).resolve().parents[2]
 ENVIRONMENT = {**os.environ, "NO_COLOR": "1"}
 PAGES = sorted((ROOT / "docs").glob("*.md"))
 FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-FILE = re.compile(r"(?://|#) (\S+\.(?:mlir|py|toml))\n")
+FILE = re.compile(r"(?://|#) (\S+\.(?:mlir|py|toml|c))\n")
 """The first line of a block that becomes a file."""
 SITE = "site"
 """The folder in which `pip install` of a page installs packages."""
@@ -114,6 +115,14 @@ def test_the_page_tells_the_truth(
 ) -> None:
     monkeypatch.setenv("XRELAY_CACHE_DIR", str(tmp_path / "cache"))
     assert play(page, tmp_path, environment) == page.read_text(encoding="utf-8")
+
+
+@needs_compiler
+def test_the_program_in_c_runs(tmp_path: Path, environment: dict[str, str]) -> None:
+    page = ROOT / "docs" / "embed.md"
+    play(page, tmp_path, environment)
+    (command,) = (text for language, text in FENCE.findall(page.read_text(encoding="utf-8")) if language == "sh")
+    assert run(command, tmp_path, environment) == "status 0, first score 0.10\n"
 
 
 STABLE = re.search(r"\*\*Stable:\*\*.*?;", (ROOT / "docs" / "extending.md").read_text(), re.DOTALL)
