@@ -8,13 +8,14 @@ from math import e, log2
 from typing import Final
 
 from xdsl.dialects import math
-from xdsl.dialects.builtin import AnyFloat, IntegerAttr, IntegerType, TensorType, i64
+from xdsl.dialects.builtin import AnyFloat, BoolAttr, IntegerAttr, IntegerType, TensorType, UnitAttr, i64
 from xdsl.ir import Attribute, SSAValue
 from xdsl.ir.affine import AffineExpr
 from xdsl.irdl import ParsePropInAttrDict, irdl_op_definition, operand_def, prop_def, result_def, traits_def
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
+from xrelay.dialects.shared.attribute_names import MATERIALIZED
 from xrelay.dialects.topi.build import Body, compute, lowest, variables
 from xrelay.dialects.topi.compute import ComputeOp
 from xrelay.dialects.topi.named.base import Expansion, NamedOp
@@ -30,7 +31,8 @@ class SoftmaxOp(NamedOp):
     """`exp(x - max) / Σ exp(x - max)`, maximum and sum along `axis`.
 
     A row with a NaN is NaN. Floats of at most 32 bits are computed as `2^((x - max) / ln 2)`, since powers of 2 take
-    fewer instructions; the error of `(x - max) / ln 2` is no greater than that of `x - max`.
+    fewer instructions; the error of `(x - max) / ln 2` is no greater than that of `x - max`. With `log`, the result is
+    the logarithm, `x - max - log Σ exp(x - max)`.
 
     - C1: result and data have the same float type.
     - C2: 0 <= axis < rank.
@@ -47,14 +49,16 @@ class SoftmaxOp(NamedOp):
 
     data = operand_def(TensorType)
     axis = prop_def(IntegerAttr[IntegerType])
+    log = prop_def(BoolAttr, default_value=BoolAttr.from_bool(False))
     tensor = result_def(TensorType)
 
     irdl_options = (ParsePropInAttrDict(),)
     traits = traits_def(Pure())
     assembly_format = "`(` $data `)` attr-dict `:` functional-type(operands, results)"
 
-    def __init__(self, data: SSAValue, axis: int, result_type: Attribute):
-        super().__init__(operands=[data], properties={"axis": IntegerAttr(axis, i64)}, result_types=[result_type])
+    def __init__(self, data: SSAValue, axis: int, result_type: Attribute, *, log: bool = False):
+        properties = {"axis": IntegerAttr(axis, i64), "log": BoolAttr.from_bool(log)}
+        super().__init__(operands=[data], properties=properties, result_types=[result_type])
 
     def verify_(self) -> None:
         """Checks C1 and C2."""
@@ -71,13 +75,17 @@ class SoftmaxOp(NamedOp):
     def expand(self) -> Expansion:
         """Expands to five computes: maximum, exponentials, their sum, its reciprocal, and the products.
 
-        One division per row: dividing a vector takes a core as long as eight multiplications.
+        One division per row: dividing a vector takes a core as long as eight multiplications. With `log`, the last two
+        are the logarithm of the sum, and differences. The exponentials are kept in memory, since vectors of them take
+        fewer instructions than those in the loop of a sum, whose terms may be no multiple of a vector.
         """
         expansion = Expansion()
         element = tensor_type(self.data).element_type
         largest = expansion.add(self._fold("softmax_max", self.data, lowest(element)))
         exponentials = expansion.add(self._exponentials(largest))
         total = expansion.add(self._fold("softmax_sum", exponentials, 0))
+        if self.log:
+            return expansion.finish(self._differences(largest, expansion.add(self._logarithm(total))))
         scale = expansion.add(self._reciprocal(total))
         return expansion.finish(self._products(exponentials, scale))
 
@@ -107,7 +115,10 @@ class SoftmaxOp(NamedOp):
                 return [b.add(math.ExpOp(below))]
             return [b.add(math.Exp2Op(b.times(below, LOG2_E)))]
 
-        return self._elementwise("softmax_exp", body)
+        op = self._elementwise("softmax_exp", body)
+        if self.log:
+            op.attributes[MATERIALIZED] = UnitAttr()
+        return op
 
     def _reciprocal(self, total: SSAValue) -> ComputeOp:
         element = tensor_type(self.data).element_type
@@ -122,6 +133,19 @@ class SoftmaxOp(NamedOp):
             return [b.times(b.read(exponentials, *b.spatial), b.read(scale, *self._without_axis(b.spatial)))]
 
         return self._elementwise("softmax", body)
+
+    def _logarithm(self, total: SSAValue) -> ComputeOp:
+        def body(b: Body) -> list[SSAValue]:
+            return [b.add(math.LogOp(b.read(total, *b.spatial)))]
+
+        return compute("softmax_log", variables("i", shape_of(total)), [tensor_type(total).element_type], body)
+
+    def _differences(self, largest: SSAValue, logarithm: SSAValue) -> ComputeOp:
+        def body(b: Body) -> list[SSAValue]:
+            value, row = b.read(self.data, *b.spatial), self._without_axis(b.spatial)
+            return [b.minus(b.minus(value, b.read(largest, *row)), b.read(logarithm, *row))]
+
+        return self._elementwise("log_softmax", body)
 
     def _elementwise(self, label: str, body: Callable[[Body], list[SSAValue]]) -> ComputeOp:
         return compute(label, variables("i", shape_of(self.data)), [tensor_type(self.data).element_type], body)

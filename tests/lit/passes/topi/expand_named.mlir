@@ -153,3 +153,16 @@ func.func @exponentials(%x: tensor<4x10xf32>, %y: tensor<4x10xf64>) -> (tensor<4
   %s = topi.softmax(%y) {axis = 1 : i64} : (tensor<4x10xf64>) -> tensor<4x10xf64>
   func.return %r, %s : tensor<4x10xf32>, tensor<4x10xf64>
 }
+
+// The exponentials of a logarithm are kept in memory.
+// CHECK-LABEL: func.func @logarithm
+// CHECK: topi.compute "softmax_exp" {{.*}} attributes {{{.*}}topi.materialized
+// CHECK: topi.compute "softmax_log"
+// CHECK: math.log
+// CHECK: topi.compute "log_softmax"
+// CHECK: arith.subf
+// CHECK: arith.subf
+func.func @logarithm(%x: tensor<4x10xf32>) -> tensor<4x10xf32> {
+  %r = topi.softmax(%x) {axis = 1 : i64, log = true} : (tensor<4x10xf32>) -> tensor<4x10xf32>
+  func.return %r : tensor<4x10xf32>
+}
