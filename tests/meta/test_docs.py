@@ -11,8 +11,10 @@ from __future__ import annotations
 import io
 import os
 import re
+import shlex
 import subprocess
 import tempfile
+from argparse import ArgumentParser
 from collections.abc import Iterator, Mapping
 from contextlib import chdir, redirect_stdout
 from pathlib import Path
@@ -20,6 +22,8 @@ from pathlib import Path
 import pytest
 from support.c_programs import needs_compiler
 from support.tool_server.served import served
+
+from xrelay.tools.commands import all_commands
 
 ROOT = Path(__file__).resolve().parents[2]
 ENVIRONMENT = {**os.environ, "NO_COLOR": "1"}
@@ -123,6 +127,22 @@ def test_the_program_in_c_runs(tmp_path: Path, environment: dict[str, str]) -> N
     play(page, tmp_path, environment)
     (command,) = (text for language, text in FENCE.findall(page.read_text(encoding="utf-8")) if language == "sh")
     assert run(command, tmp_path, environment) == "status 0, first score 0.10\n"
+
+
+def shown_commands() -> list[str]:
+    """Returns the commands `xrelay …` of blocks that do not run, because they take long or need a model of the user."""
+    texts = [page.read_text(encoding="utf-8") for page in (*PAGES, ROOT / "README.md")]
+    blocks = [text for page in texts for language, text in FENCE.findall(page) if language in ("bash", "sh")]
+    return sorted({line for text in blocks for line in text.splitlines() if line.startswith("xrelay ")})
+
+
+@pytest.mark.parametrize("line", shown_commands())
+def test_a_command_that_is_shown_has_these_options(line: str) -> None:
+    _, name, *arguments = shlex.split(line, comments=True)
+    (command,) = (command for command in all_commands() if command.name == name)
+    parser = ArgumentParser(prog=f"xrelay {name}")
+    command.add_arguments(parser)
+    parser.parse_args(arguments)
 
 
 STABLE = re.search(r"\*\*Stable:\*\*.*?;", (ROOT / "docs" / "extending.md").read_text(), re.DOTALL)
