@@ -199,7 +199,8 @@ class _Alterer:
         self._rebuild(op, used_hook, answer)
         wanted = [layout for layout in (*answer.operands, answer.result) if isinstance(layout, Layout)]
         if wanted:
-            self.remarks.applied(op, "works in {}", wanted[-1])
+            reason = "the layout of its operands" if used_hook is None else "the layout of the target's kernels"
+            self.remarks.applied(op, f"works in {{}}, {reason}", wanted[-1])
         return True
 
     def _call_hook(self, hook: LayoutHook, op: RelayOp, layouts: list[Layout | None]) -> LayoutAnswer | None:

@@ -6,7 +6,7 @@ import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Final
 
 from xrelay.errors import InputError, did_you_mean, printable
 from xrelay.tools.command_line import add_switches
@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from xrelay.passes.fusion.explain import ExplainedBlock, ExplainedOp
 
 
+LAYOUT_PASSES: Final = ("relay-alter-op-layout", "relay-convert-layout", "relay-apply-winograd")
+"""The passes that choose layouts."""
+
+
 class ExplainCommand(Command):
     """Explain the compiler's decisions about a model.
 
@@ -26,6 +30,9 @@ class ExplainCommand(Command):
     post-dominator, the rule that applied, the node or edge that blocked it, and the change that would be needed. NAME
     is a node of the ONNX model or another source location, a value (%y), an operator (nn.relu), or a number (5). The
     model is explained after the graph optimiser, as `xrelay compile` fuses it, or before it with --as-is.
+
+    `xrelay explain layout MODEL` lists the layout of each op that the optimiser converts, with the reason, and the
+    reasons why others keep theirs or are not computed by Winograd's algorithm; --op NAME selects a node or an operator.
 
     `xrelay explain versions MODEL` lists the kernels with extents as arguments, the sizes for which a specialised
     version exists, and the reasons. `xrelay explain views MODEL` lists the buffers that are views of a larger buffer,
@@ -42,7 +49,7 @@ class ExplainCommand(Command):
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declares the subject, the model, and the output format."""
         parser.add_argument(
-            "subject", choices=["fusion", "versions", "views", "schedule"], help="subject of the explanation"
+            "subject", choices=["fusion", "layout", "versions", "views", "schedule"], help="subject of the explanation"
         )
         add_source(parser, "model: .onnx or .mlir")
         add_shapes(parser)
@@ -78,6 +85,11 @@ class ExplainCommand(Command):
                 raise UsageError("--op, --as-is and --dot are for fusion", help="leave them out")
             sys.stdout.writelines(printable(line) + "\n" if not args.json else line for line in _schedules(args))
             return 0
+        if args.subject == "layout":
+            if args.as_is or args.json or args.dot:
+                raise UsageError("--as-is, --json and --dot are for fusion", help="leave them out")
+            sys.stdout.writelines(printable(line) + "\n" for line in _layouts(args))
+            return 0
         if args.subject != "fusion":
             if args.op is not None or args.as_is or args.json or args.dot:
                 raise UsageError("--op, --as-is, --json and --dot are for fusion", help="leave them out")
@@ -92,6 +104,23 @@ class ExplainCommand(Command):
         chosen = None if args.op is None else _selected_ops(blocks, args)
         sys.stdout.writelines(line + "\n" for line in _written(args, blocks, chosen))
         return 0
+
+
+def _layouts(args: Namespace) -> Sequence[str]:
+    """Returns the decisions of the layout passes. Raises `InputError` if they do not consider the op of --op."""
+    from xrelay.api.sources import load_source
+    from xrelay.passes.graph.remarks import Remark, listening
+
+    remarks: list[Remark] = []
+    module = load_source(args.model, shapes=dict(args.shapes))
+    with listening(remarks.append):
+        _prepare(module, args)
+    found = [remark for remark in remarks if remark.pass_name in LAYOUT_PASSES]
+    chosen = [each for each in found if args.op in (None, each.location, each.op_name.removeprefix("relay."))]
+    if args.op is not None and not chosen:
+        known = sorted({each.location for each in found if each.location is not None})
+        raise InputError(f"no layout pass considered {args.op!r}", help=did_you_mean(args.op, known, "omit --op"))
+    return [str(remark) for remark in chosen]
 
 
 def _explain(args: Namespace) -> Sequence[ExplainedBlock]:
@@ -158,9 +187,11 @@ def _prepare(module: ModuleOp, args: Namespace) -> None:
     from xrelay.passes.infra.pipeline import run_pipeline
     from xrelay.passes.infra.pipeline_text import parse_passes
     from xrelay.passes.infra.source import full_context
+    from xrelay.target import Target
 
     wanted = {Phase.TYPED} if args.as_is else {Phase.TYPED} | OPTIMIZER
-    stages = [stage for stage in compile_stages(opt_level=args.opt_level) if stage.phase in wanted]
+    lanes = Target.host().lanes()
+    stages = [each for each in compile_stages(opt_level=args.opt_level, vector_lanes=lanes) if each.phase in wanted]
     passes = parse_passes(",".join(all_passes(stages)), pass_thunks())
     run_pipeline(module, passes, context=full_context())
 
