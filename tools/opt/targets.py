@@ -1,8 +1,8 @@
-"""The output formats of `xrelay-opt` besides those of xDSL: LLVM IR, and the assembly of this machine."""
+"""The output formats of `xrelay-opt` besides those of xDSL: LLVM IR, and assembly."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import IO
 
 from xdsl.context import Context
@@ -25,9 +25,11 @@ class LLVMIRTarget(Target):
 
 @dataclass(frozen=True)
 class AssemblyTarget(Target):
-    """Assembly of a module in the llvm dialect, optimised for this machine."""
+    """Assembly of a module in the llvm dialect, optimised for a CPU: `-t 'asm{cpu="cpu -mcpu=znver4"}'`."""
 
     name = "asm"
+
+    cpu: str = field(default="", metadata={"help": "the CPU; this machine if empty"})
 
     def emit(self, ctx: Context, module: ModuleOp, output: IO[str]) -> None:
         """Writes the text. Raises `LoweringError` as for LLVM IR, and if LLVM rejects it."""
@@ -35,6 +37,6 @@ class AssemblyTarget(Target):
         from xrelay.runtime.native import assembly
         from xrelay.target.target import Target as CpuTarget
 
-        cpu = CpuTarget.host()
-        text = emit_llvm_ir(module, target_cpu=cpu.mcpu, prefer_vector_width=cpu.vector_bits)
+        cpu = CpuTarget.parse(self.cpu) if self.cpu else CpuTarget.host()
+        text = emit_llvm_ir(module, target_triple=cpu.triple, target_cpu=cpu.mcpu, prefer_vector_width=cpu.vector_bits)
         output.write(assembly(text, cpu=cpu.mcpu, features=",".join(cpu.code_features())))
