@@ -11,7 +11,8 @@ from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from typing import NoReturn, TextIO, cast
 
-from xrelay.errors import XRelayError, did_you_mean, printable
+from xrelay.errors import XRelayError, did_you_mean, one_line, printable
+from xrelay.shortage import shortage_of
 
 
 def read_standard_input() -> bytes:
@@ -119,6 +120,16 @@ def excerpt(message: str, sources: Mapping[str, str]) -> list[str]:
     shown = line[start : start + MAX_WIDTH]
     before = "".join("\t" if char == "\t" else " " for char in shown[: column - 1 - start])
     return [shown, before + "^"]
+
+
+def line_of(error: Exception) -> str:
+    """Returns the line for the user: errors of the project as rendered, others as internal errors."""
+    known = error if isinstance(error, XRelayError) else shortage_of(error)
+    if known is not None:
+        return known.render()
+    text = one_line(str(error))
+    hint = "set XRELAY_DEBUG=1 for a traceback; please report it"
+    return f"error: internal error, {type(error).__name__}: {text}; help: {hint}"
 
 
 @contextmanager

@@ -14,12 +14,12 @@ from contextlib import suppress
 from pathlib import Path
 
 from xrelay import __version__, environment
-from xrelay.errors import ParseError, VerificationError, XRelayError, one_line
-from xrelay.shortage import shortage_of
+from xrelay.errors import ParseError, VerificationError, XRelayError
 from xrelay.tools.command_line import (
     answer_in_one_line,
     discard_standard_output,
     excerpt,
+    line_of,
     plain_warnings,
     standard_output,
 )
@@ -73,16 +73,6 @@ def _shown(error: Exception, model: Path | None) -> Iterator[str]:
     for message in messages:
         yield message
         yield from excerpt(message, sources)
-
-
-def line_of(error: Exception) -> str:
-    """Returns the line for the user: errors of the project as rendered, others as internal errors."""
-    known = error if isinstance(error, XRelayError) else shortage_of(error)
-    if known is not None:
-        return known.render()
-    text = one_line(str(error))
-    hint = "set XRELAY_DEBUG=1 for a traceback; please report it"
-    return f"error: internal error, {type(error).__name__}: {text}; help: {hint}"
 
 
 if __name__ == "__main__":

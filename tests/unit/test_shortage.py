@@ -14,7 +14,7 @@ from xdsl.passes import ModulePass
 from xrelay.errors import InputError, OutOfMemoryError
 from xrelay.passes.infra.pipeline import run_pipeline
 from xrelay.shortage import check_memory, reporting_shortage, shortage_of
-from xrelay.tools.xrelay_cli import line_of
+from xrelay.tools.command_line import line_of
 
 LIMITED = """
 import resource

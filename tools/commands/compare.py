@@ -22,9 +22,12 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from xdsl.dialects.builtin import ModuleOp
 
+    from xrelay.tools.comparison.divergence import ValueRow
     from xrelay.tools.comparison.node_values import NodeValue
 
 ENGINES = ("interpreter", "onnxruntime")
+RTOL, ATOL = 1e-3, 1e-4
+"""The default tolerances; the second is a fraction of the largest value."""
 
 
 class CompareCommand(Command):
@@ -47,31 +50,38 @@ class CompareCommand(Command):
         add_run_options(parser)
         parser.add_argument("--against", choices=ENGINES, default=ENGINES[0], help="the reference (interpreter)")
         parser.add_argument("--keep-fusion", action="store_true", help="compare the outputs of the model only")
-        parser.add_argument("--rtol", type=float, default=1e-3, help="relative tolerance (1e-3)")
+        parser.add_argument("--rtol", type=float, default=RTOL, help="relative tolerance (1e-3)")
         parser.add_argument(
-            "--atol", type=float, default=1e-4, help="absolute tolerance, as a fraction of the largest value (1e-4)"
+            "--atol", type=float, default=ATOL, help="absolute tolerance, as a fraction of the largest value (1e-4)"
         )
         parser.add_argument("--all", action="store_true", help="list the values that agree, too")
         parser.add_argument("--json", action="store_true", help="print all values as JSON")
 
     def run(self, args: Namespace) -> int:
         """Compares the values and prints the table; returns 1 if one differs."""
-        from xrelay.tools.comparison.divergence import compared_values, report
+        from xrelay.tools.comparison.divergence import report
 
-        _check_usage(args)
-        args.random = True
-        module, values = _with_node_outputs(args)
-        model = compiled_model(args, module)
-        inputs = make_inputs(args, model.inputs)
-        own = _arrays(model.outputs, model.run(inputs))
-        reference = _reference(args, module, values, inputs)
-        levels = ("native", args.against)
-        rows = list(compared_values(values, own, reference, levels, rtol=args.rtol, atol=args.atol))
+        rows = compared_rows(args)
         if args.json:
             sys.stdout.write(json.dumps([row.as_data() for row in rows]) + "\n")
         else:
-            sys.stdout.writelines(f"{line}\n" for line in report(rows, levels, in_full=args.all))
+            sys.stdout.writelines(f"{line}\n" for line in report(rows, ("native", args.against), in_full=args.all))
         return int(not all(row.agrees for row in rows))
+
+
+def compared_rows(args: Namespace) -> list[ValueRow]:
+    """Returns the value of each node, computed natively and by `args.against`."""
+    from xrelay.tools.comparison.divergence import compared_values
+
+    _check_usage(args)
+    args.random = True
+    module, values = _with_node_outputs(args)
+    model = compiled_model(args, module)
+    inputs = make_inputs(args, model.inputs)
+    own = _arrays(model.outputs, model.run(inputs))
+    reference = _reference(args, module, values, inputs)
+    levels = ("native", args.against)
+    return list(compared_values(values, own, reference, levels, rtol=args.rtol, atol=args.atol))
 
 
 def _check_usage(args: Namespace) -> None:

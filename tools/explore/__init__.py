@@ -1,5 +1,5 @@
 """`xrelay explore`: one page with the graph of a model, its levels side by side, and the compiler's decisions.
 
 `recording.py` follows a compilation, `linked_text.py` and `native_text.py` connect lines of text to nodes of the model,
-`fused_graph.py`, `arena_plan.py` and `decisions.py` extract what the page draws, and `page.py` writes the page.
+`fused_graph.py` and `arena_plan.py` extract what the page draws, `page.py` writes the page, and `server.py` serves it.
 """

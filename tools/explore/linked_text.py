@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from io import StringIO
 
@@ -91,6 +91,33 @@ def nodes_of_functions(module: ModuleOp) -> dict[str, tuple[str, ...]]:
         if isinstance(op, CallOp):
             found[op.callee.string_value()].update(dict.fromkeys(nodes_of_op(op)))
     return {name: tuple(nodes) for name, nodes in found.items()}
+
+
+def nodes_of_equal_calls(module: ModuleOp) -> dict[str, tuple[str, ...]]:
+    """Returns for each node of a called kernel those at its position in all calls of the kernel.
+
+    The calls of a kernel compute equal ops, and the ops of the kernel have the locations of one call only.
+    """
+    calls: defaultdict[str, list[tuple[str, ...]]] = defaultdict(list)
+    for op in walk_ops(module):
+        if isinstance(op, CallOp):
+            calls[op.callee.string_value()].append(names_of(op.location))
+    columns = (column for rows in calls.values() if len({*map(len, rows)}) == 1 for column in zip(*rows, strict=True))
+    found: dict[str, tuple[str, ...]] = {}
+    for column in columns:
+        for name in column:
+            found[name] = tuple(dict.fromkeys((*found.get(name, ()), *column)))
+    return found
+
+
+def with_equal_calls(level: Level, equal: Mapping[str, Sequence[str]]) -> Level:
+    """Returns a level whose lines in kernels have the nodes of all calls of the kernel."""
+    firsts, nodes = [span.first for span in level.spans], dict(level.nodes)
+    for line, names in level.nodes.items():
+        at = bisect_right(firsts, line) - 1
+        if at >= 0 and line <= level.spans[at].last:
+            nodes[line] = tuple(dict.fromkeys(each for name in names for each in equal.get(name, (name,))))
+    return replace(level, nodes=nodes)
 
 
 def _spans(lines: Sequence[tuple[int, Operation]], end: int, computed: Mapping[str, Sequence[str]]) -> Iterator[Span]:

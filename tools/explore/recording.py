@@ -15,6 +15,7 @@ from xrelay.lowering.pipelines import Phase
 from xrelay.lowering.topi_to_loop.explain_schedules import ExplainedSchedule, explain_schedules
 from xrelay.passes.fusion.explain import ExplainedBlock, explain_fusion
 from xrelay.passes.fusion.partition import FusionOptions
+from xrelay.passes.graph.remarks import Remark
 from xrelay.passes.infra.pass_info import PassInfo
 from xrelay.passes.infra.pass_instrument import PassInstrument
 from xrelay.passes.infra.printing import print_module
@@ -22,7 +23,13 @@ from xrelay.passes.infra.verify import walk_ops
 from xrelay.target import Target
 from xrelay.tools.explore.arena_plan import ArenaPlan, arena_plan
 from xrelay.tools.explore.fused_graph import FusedGraph, fused_graph
-from xrelay.tools.explore.linked_text import Level, linked_text, nodes_of_functions
+from xrelay.tools.explore.linked_text import (
+    Level,
+    linked_text,
+    nodes_of_equal_calls,
+    nodes_of_functions,
+    with_equal_calls,
+)
 from xrelay.tools.explore.native_text import assembly_level, llvm_level
 
 MAX_DIFF_LINES: Final = 2000
@@ -53,20 +60,26 @@ class StageRecorder:
         self.graph = FusedGraph()
         self.plan = ArenaPlan()
         self._computed: dict[str, tuple[str, ...]] = {}
+        self._equal: dict[str, tuple[str, ...]] = {}
 
     def receive(self, number: int, name: str, module: ModuleOp) -> None:
         """Keeps the text of a stage, the graph of the fused program, and the plan of the scheduled one."""
         title = _TITLES.get(name, "the program as it was read")
         self._computed.update(nodes_of_functions(module))
-        self.levels.append(linked_text(module, name, title, self._computed))
         if name == Phase.FUSED.name.lower():
             self.graph = fused_graph(module)
+            self._equal = nodes_of_equal_calls(module)
+        self._add(linked_text(module, name, title, self._computed))
         if name == Phase.SCHEDULED.name.lower():
             self.plan = arena_plan(module)
 
     def receive_native(self, number: int, pieces: Sequence[NativePiece]) -> None:
         """Keeps LLVM IR and assembly."""
-        self.levels += (llvm_level(pieces, self._computed), assembly_level(pieces, self._computed))
+        self._add(llvm_level(pieces, self._computed))
+        self._add(assembly_level(pieces, self._computed))
+
+    def _add(self, level: Level) -> None:
+        self.levels.append(with_equal_calls(level, self._equal))
 
     def finish_stages(self) -> None:
         """Does nothing."""
@@ -86,6 +99,7 @@ class PassRecorder(PassInstrument):
         self.passes: list[PassRun] = []
         self.fusion: list[ExplainedBlock] = []
         self.schedules: list[ExplainedSchedule] = []
+        self.remarks: list[Remark] = []
         self._target = target
         self._options = options
         self._before: str | None = None

@@ -35,7 +35,7 @@ def write_model(path: Path, first: str = "/stem/conv/Conv") -> None:
     path.write_bytes(model.SerializeToString())
 
 
-def explore(model: Path, page: Path) -> None:
-    """Writes the page of a model by the command line."""
-    command = [sys.executable, "-m", "xrelay.tools.xrelay_cli", "explore", str(model), "-o", str(page)]
-    subprocess.run(command, check=True, capture_output=True)
+def explore(model: Path, page: Path, *flags: str) -> str:
+    """Writes the page of a model by the command line; returns stderr."""
+    command = [sys.executable, "-m", "xrelay.tools.xrelay_cli", "explore", str(model), "-o", str(page), *flags]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stderr

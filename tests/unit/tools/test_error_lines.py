@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from xrelay.errors import InputError
-from xrelay.tools.xrelay_cli import line_of
+from xrelay.tools.command_line import line_of
 
 
 def test_a_foreign_exception_is_one_line_that_commands_no_terminal() -> None:

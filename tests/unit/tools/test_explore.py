@@ -12,6 +12,8 @@ from typing import Any
 import pytest
 from tests.unit.tools.explored import explore, write_model
 
+import xrelay
+
 CONV, RELU, SOFTMAX = "/stem/conv/Conv", "/stem/act/Relu", "/head/Softmax"
 
 
@@ -91,6 +93,25 @@ def test_instructions_lead_to_single_nodes_of_their_kernel(data: dict[str, Any],
     assert [relu] in maxima
 
 
+def test_kernels_with_equal_code_lead_to_the_nodes_of_all_calls(tmp_path: Path) -> None:
+    text = """func.func @main(%x: tensor<8x8xf32>) -> tensor<8x8xf32> {
+  %a = relay.nn.softmax(%x) : (tensor<8x8xf32>) -> tensor<8x8xf32>
+  %b = relay.nn.softmax(%a) : (tensor<8x8xf32>) -> tensor<8x8xf32>
+  func.return %b : tensor<8x8xf32>
+}
+"""
+    (tmp_path / "m.mlir").write_text(text, encoding="utf-8")
+    explore(tmp_path / "m.mlir", tmp_path / "m.html", "--no-run")
+    data = data_of((tmp_path / "m.html").read_text(encoding="utf-8"))
+    both = ids(data, "line 2", "line 3")
+    for level in data["levels"][-4:]:
+        linked = [
+            set(level["nodes"].get(str(line), ())) for first, last, _ in level["spans"] for line in range(first, last)
+        ]
+        assert both in linked
+        assert all(nodes in (both, set()) for nodes in linked), level["name"]
+
+
 def test_graph_groups_fused_ops(data: dict[str, Any]) -> None:
     nodes = data["graph"]["nodes"]
     kernels = [node for node in nodes if ids(data, CONV) & set(node["nodes"])]
@@ -148,6 +169,53 @@ def test_lines_of_a_text_are_its_nodes(tmp_path: Path) -> None:
     assert data["levels"][0]["text"] == text
     for level in data["levels"]:
         assert lines_of(level, ids(data, "line 2")), level["name"]
+
+
+def test_rewrites_contain_layouts(data: dict[str, Any]) -> None:
+    assert any(text.startswith("relay-alter-op-layout: nn.conv2d: works in ") for text in data["rewrites"][CONV])
+
+
+def test_kernels_are_under_the_roofline(data: dict[str, Any]) -> None:
+    (conv,) = (node for node in data["graph"]["nodes"] if "nn.conv2d" in node["ops"] and "nn.relu" in node["ops"])
+    assert conv["gflops"] > 0
+    assert conv["gbytes"] > 0
+    assert data["profile"]["peak"] > 0
+    assert data["profile"]["bandwidths"]
+
+
+def test_values_are_compared_by_node(tmp_path: Path) -> None:
+    write_model(tmp_path / "m.onnx")
+    explore(tmp_path / "m.onnx", tmp_path / "m.html", "--compare", "--no-run")
+    data = data_of((tmp_path / "m.html").read_text(encoding="utf-8"))
+    assert [(row["name"], data["names"][row["ids"][0]]) for row in data["values"][:2]] == [("a", CONV), ("b", RELU)]
+    assert all(row["agrees"] for row in data["values"])
+    assert {"roofline"} == data["absent"].keys()
+
+
+def test_saved_model_has_kernels_with_times(tmp_path: Path) -> None:
+    write_model(tmp_path / "m.onnx")
+    xrelay.compile(tmp_path / "m.onnx").save(tmp_path / "m.xrelay")
+    explore(tmp_path / "m.xrelay", tmp_path / "m.html")
+    data = data_of((tmp_path / "m.html").read_text(encoding="utf-8"))
+    kernels = [node for node in data["graph"]["nodes"] if node["kind"] == "kernel"]
+    assert any(ids(data, CONV) <= set(node["nodes"]) for node in kernels)
+    assert all(node["seconds"] > 0 for node in kernels)
+    assert {"fusion", "rewrites", "schedule", "memory", "passes", "values"} == data["absent"].keys()
+
+
+def test_page_of_a_model_whose_run_fails(tmp_path: Path) -> None:
+    n, m = "tensor<?xf32, #relay.dims<n>>", "tensor<?xf32, #relay.dims<m>>"
+    text = f"""func.func @main(%x: {n}, %y: {m}) -> {n} {{
+  %d = relay.subtract(%x, %y) : ({n}, {m}) -> {n}
+  func.return %d : {n}
+}}
+"""
+    (tmp_path / "m.mlir").write_text(text, encoding="utf-8")
+    assert "warning: the page has no times: " in explore(
+        tmp_path / "m.mlir", tmp_path / "m.html", "--size", "n=2", "--size", "m=3"
+    )
+    data = data_of((tmp_path / "m.html").read_text(encoding="utf-8"))
+    assert {"kernels", "roofline", "values"} == data["absent"].keys()
 
 
 def test_names_of_nodes_are_not_html(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from collections.abc import Generator
 from typing import Any
@@ -21,7 +22,7 @@ def opened(tmp_path_factory: pytest.TempPathFactory) -> Generator[Any]:
     """The page of the small model, opened from its file."""
     folder = tmp_path_factory.mktemp("browser")
     write_model(folder / "two.onnx")
-    explore(folder / "two.onnx", folder / "two.html")
+    explore(folder / "two.onnx", folder / "two.html", "--compare")
     with sync_api.sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         page = browser.new_page(viewport={"width": 1280, "height": 800})
@@ -61,9 +62,10 @@ def test_search_selects_a_node_at_all_levels(page: Any) -> None:
 def test_click_on_an_instruction_selects_its_node(page: Any) -> None:
     page.locator(".pane select").nth(1).select_option(label="assembly")
     page.locator(".node", has_text="Relu").first.click()
-    page.locator(".pane").nth(1).locator(".lines .weak").nth(3).click()
+    page.locator(".pane").nth(1).locator(".lines .strong[title='/stem/act/Relu']").first.click()
     assert page.locator(".node.selected").count() >= 1
-    assert any("nn.conv2d" in line for line in highlighted(page, 0))
+    strong = page.locator(".pane").nth(0).locator(".strong").all_inner_texts()
+    assert ["relay.nn.relu" in line for line in strong if " = relay." in line] == [True]
     page.locator(".pane select").nth(1).select_option(label="scheduled")
 
 
@@ -71,14 +73,21 @@ def test_tabs_by_keys(page: Any) -> None:
     page.keyboard.press("n")
     page.keyboard.press("n")
     page.keyboard.press("2")
-    assert "post-dominator" in page.locator("#tab").inner_text()
+    assert page.locator("#tab .dot.selected").count() == 1
+    assert "of the roofline, bound by" in page.locator("#tab").inner_text()
     page.keyboard.press("3")
-    assert "▸" in page.locator("#tab").inner_text()
+    assert "post-dominator" in page.locator("#tab").inner_text()
     page.keyboard.press("4")
-    assert page.locator("#tab .buffer").count() > 0
+    assert "relay-alter-op-layout: nn.conv2d: works in" in page.locator("#tab").inner_text()
     page.keyboard.press("5")
+    assert "▸" in page.locator("#tab").inner_text()
+    page.keyboard.press("6")
+    assert page.locator("#tab .buffer").count() > 0
+    page.keyboard.press("7")
     page.locator("#tab tr", has_text="relay-fuse-ops").first.click()
     assert page.locator(".diff .added").count() > 0
+    page.keyboard.press("8")
+    assert "0 of 5 values differ from the reference" in page.locator("#tab").inner_text()
     page.keyboard.press("1")
 
 
@@ -109,3 +118,28 @@ def test_zoom_and_theme(page: Any) -> None:
     page.keyboard.press("t")
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") != colour
     page.keyboard.press("t")
+
+
+@pytest.mark.parametrize(
+    ("tab", "selector", "answer"),
+    [
+        ("kernels", "#tab tr.row", r"GFLOP/s"),
+        ("roofline", "#tab .dot", r"\d+ % of the roofline, bound by (memory|arithmetic)"),
+        ("memory", "#tab .buffer", r"MiB hold \d+ buffers"),
+        ("passes", "#tab tr.row", r"ops after"),
+        ("values", "#tab tr.row", r"values differ from the reference"),
+    ],
+)
+def test_two_clicks_answer_a_question(page: Any, tab: str, selector: str, answer: str) -> None:
+    page.locator("#tabs button", has_text=tab).click()
+    page.locator(selector).first.click()
+    assert re.search(answer, page.locator("#tab").inner_text())
+    if tab != "passes":
+        assert page.locator(".node.selected").count() >= 1
+
+
+@pytest.mark.parametrize(("tab", "answer"), [("fusion", "rule: "), ("rewrites", "works in"), ("schedule", "cycles")])
+def test_two_clicks_explain_a_node(page: Any, tab: str, answer: str) -> None:
+    page.locator(".node", has_text="Relu").first.click()
+    page.locator("#tabs button", has_text=tab).click()
+    assert answer in page.locator("#tab").inner_text()

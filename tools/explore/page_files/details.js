@@ -1,7 +1,8 @@
 "use strict";
-// The tabs below: kernels, fusion, schedules, memory, passes.
+// The tabs below; charts.js has those with charts.
 
-const TABS = [["kernels", drawKernels], ["fusion", drawFusion], ["schedule", drawSchedule], ["memory", drawMemory], ["passes", drawPasses]];
+const TABS = [["kernels", drawKernels], ["roofline", drawRoofline], ["fusion", drawFusion], ["rewrites", drawRewrites],
+  ["schedule", drawSchedule], ["memory", drawMemory], ["passes", drawPasses], ["values", drawValues]];
 const shown = { tab: 0, pass: null, order: 2 };
 
 const cell = (text, number = false) => element("td", { class: number ? "number" : "" }, String(text));
@@ -32,8 +33,8 @@ function drawKernels() {
   return [...total, element("table", {}, element("tr", {}, ...heads), ...rows)];
 }
 
-const nameOf = (call) => shortened(call.name, 48);
-const namesOf = (call) => shortened(call.nodes.map((id) => data.names[id]).filter((text) => !text.startsWith("@")).join(", "), 44);
+const nameOf = (call) => shortened(call.name, 34);
+const namesOf = (call) => shortened(call.nodes.map((id) => data.names[id]).filter((text) => !text.startsWith("@")).join(", "), 40);
 
 function numberCell(value) {
   if (value === null || value === undefined) return cell("", true);
@@ -45,6 +46,28 @@ function drawFusion() {
   const stories = [...new Set([...selectedNames(), ...selectedKernels().map((name) => `@${name}`)].flatMap((name) => data.fusion[name] ?? []))];
   if (!stories.length) return [hint("Select a node: this tab explains why it shares its kernel with others, or why it does not.")];
   return stories.map((story) => element("pre", {}, story));
+}
+
+/** What passes did to the selected nodes: layouts, algorithms, folded constants; or why they left them alone. */
+function drawRewrites() {
+  const names = selectedNames();
+  const found = names.filter((name) => data.rewrites[name]);
+  if (!names.length && !state.kernels.size) return [hint("Select a node: this tab lists what each pass did to it, or why it left it alone, such as its layout.")];
+  if (!found.length) return [hint("No pass reported a decision about the selection.")];
+  return found.flatMap((name) => [element("h2", {}, name), element("pre", {}, data.rewrites[name].join("\n"))]);
+}
+
+/** The values of nodes that differ from the reference, the first one in the order of the nodes first. */
+function drawValues() {
+  const different = data.values.filter((row) => !row.agrees);
+  const first = different.length ? `the first is ${different[0].name}` : "all agree";
+  const rest = data.values.filter((row) => row.agrees && row.operator !== "Constant");
+  const rows = [...different, ...rest].map((row) => element("tr", {
+    class: isSelected(row.ids) ? "row selected" : "row", onclick: () => select(row.ids),
+  }, cell(row.agrees ? "" : "differs"), cell(shortened(row.name, 48)), cell(row.operator),
+  ...[row.max_abs, row.max_rel, row.largest].map((number) => cell(number === null ? "–" : number.toPrecision(3), true))));
+  const heads = ["", "value", "operator", "max abs", "max rel", "largest"].map((text, index) => element("th", { class: index > 2 ? "number" : "" }, text));
+  return [hint(`${different.length} of ${data.values.length} values differ from the reference; ${first}.`), element("table", {}, element("tr", {}, ...heads), ...rows)];
 }
 
 /** The candidates for the schedule of the selected kernels. */
@@ -71,34 +94,6 @@ function drawnRanking(name, kernel) {
   return parts;
 }
 
-/** The arena over the calls of a run: x is the call, y the offset in bytes. */
-function drawMemory() {
-  const { calls, buffers, dynamic } = data.memory;
-  const note = dynamic ? `${dynamic} buffers of dynamic size or offset are not drawn. ` : "";
-  if (!buffers.length) return [hint(`${note}The program has no buffer of constant size in an arena.`)];
-  const total = Math.max(...buffers.map((buffer) => buffer.offset + buffer.size));
-  const [width, height] = [Math.max(600, byId("tab").clientWidth - 90), 190];
-  const x = (call) => 60 + (call * width) / Math.max(1, calls.length);
-  const y = (bytes) => 8 + (bytes * height) / total;
-  const drawn = shape("svg", { width: width + 70, height: height + 40 });
-  for (const buffer of buffers) {
-    drawn.append(shape("rect", {
-      class: isSelected(idsOfCall(buffer.first)) ? "buffer selected" : "buffer", x: x(buffer.first), y: y(buffer.offset),
-      width: x(buffer.last + 1) - x(buffer.first), height: Math.max(1, y(buffer.offset + buffer.size) - y(buffer.offset)),
-      fill: `hsl(${(buffer.offset * 360) / total + 200} 45% 55%)`, onclick: () => select(idsOfCall(buffer.first), "memory"),
-    }, shape("title", {}, `%${buffer.name} ${buffer.type}\n${buffer.size.toLocaleString("en")} bytes at ${buffer.offset.toLocaleString("en")}\n` +
-      `${nameOfCall(buffer.first)} … ${nameOfCall(buffer.last)}`)));
-  }
-  for (const part of [0, 0.5, 1]) drawn.append(shape("text", { class: "axis", x: 2, y: y(part * total) + 4 }, `${((part * total) / 2 ** 20).toFixed(1)} MiB`));
-  drawn.append(shape("text", { class: "axis", x: 60, y: height + 26 }, `${calls.length} calls, from left to right`));
-  return [hint(`${note}${(total / 2 ** 20).toFixed(2)} MiB hold ${buffers.length} buffers of ` +
-    `${(buffers.reduce((sum, buffer) => sum + buffer.size, 0) / 2 ** 20).toFixed(2)} MiB together. A click selects the call that writes a buffer.`), drawn];
-}
-
-/** Returns the ids of call `number` of the scheduled program. */
-const idsOfCall = (number) => data.memory.calls[number];
-const nameOfCall = (number) => data.names[idsOfCall(number)[0]];
-
 /** The passes in order, and the lines that the chosen one changed. */
 function drawPasses() {
   const rows = data.passes.map((run, number) => element("tr", {
@@ -123,7 +118,10 @@ function drawnDiffLine(text) {
 function drawTab() {
   const top = byId("tab").querySelector(".split > div")?.scrollTop;
   [...byId("tabs").children].forEach((button, index) => button.setAttribute("aria-selected", index === shown.tab));
-  byId("tab").replaceChildren(...TABS[shown.tab][1]());
+  const [name, draw] = TABS[shown.tab];
+  const absent = data.absent[name];
+  const isEmpty = absent && name !== "kernels";
+  byId("tab").replaceChildren(...(absent ? [hint(absent)] : []), ...(isEmpty ? [] : draw()));
   const list = byId("tab").querySelector(".split > div");
   if (list && top) list.scrollTop = top;
 }

@@ -67,6 +67,8 @@ function layOut() {
     const [a, b] = [boxOf.get(from), boxOf.get(to)];
     if (a !== b) graph.setEdge(a, b, { type });
   }
+  // A saved model has no edges: its kernels are below each other in their order.
+  if (!data.graph.edges.length) boxes.slice(1).forEach((_, index) => graph.setEdge(index, index + 1, { hidden: true }));
   dagre.layout(graph);
   drawing.boxes = boxes;
   drawing.size = [graph.graph().width ?? 1, graph.graph().height ?? 1];
@@ -77,7 +79,8 @@ function draw(graph) {
   const view = byId("view");
   view.replaceChildren();
   for (const { v, w } of graph.edges()) {
-    const { points, type } = graph.edge(v, w);
+    const { points, type, hidden } = graph.edge(v, w);
+    if (hidden) continue;
     const path = points.map((point, index) => `${index ? "L" : "M"}${point.x.toFixed(1)} ${point.y.toFixed(1)}`).join("");
     const line = shape("path", { class: "edge", d: path }, shape("title", {}, type));
     line.ends = [drawing.boxes[v], drawing.boxes[w]];
