@@ -2,7 +2,7 @@
 
 An operator is one class: `infer_type`, and the methods `evaluate(self, *arrays)` (numpy), `compute(self, build)` (topi
 computes by the `TopiBuilder` of `xrelay.extend.strategies`) and `gradient(self, of, build)` (by the `GradientBuilder`
-of `xrelay.extend.gradients`).
+of `xrelay.extend.gradients`). A `CompositeOp` is defined by other operators, and needs `decompose` and `evaluate` only.
 
     @register_relay_op
     class L1NormalizeOp(RelayOp): …
@@ -29,11 +29,15 @@ from xrelay.dialects.relay.core.quantization import Quantization
 from xrelay.dialects.relay.core.registry import get_relay_op, register_relay_op
 from xrelay.dialects.relay.layout.behaviour import LayoutDecision, LayoutRefusal
 from xrelay.dialects.relay.layout.layout import Layout
+from xrelay.dialects.relay.structure.composite import CompositeOp, DecompositionBuilder, Expansion
 from xrelay.dialects.shared.types import IncompleteType, shape_of, tensor_type
 from xrelay.index_algebra.dims import Dim, Shape
 
 __all__ = [
+    "CompositeOp",
+    "DecompositionBuilder",
     "Dim",
+    "Expansion",
     "Facts",
     "HalfPrecision",
     "IncompleteType",
