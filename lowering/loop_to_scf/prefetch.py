@@ -89,12 +89,12 @@ def write_prefetch(
                 values.set(terms.index, _map(neighbour // extent, space))
                 digit = neighbour % extent
             values.set(loop.index, _map(digit, space))
-        _prefetch(target_of(panel.weight), emitter)
+        prefetch_element(target_of(panel.weight), emitter)
     for loop, index in own.items():
         values.set(loop.index, index)
 
 
-def _prefetch(target: AccessTarget, emitter: Emitter) -> None:
+def prefetch_element(target: AccessTarget, emitter: Emitter) -> None:
     """Prefetches an element; its index wraps around in the buffer, whose extents are static."""
     shape = target.type.get_shape()
     exprs = [expr % extent for expr, extent in zip(target.index.exprs, shape, strict=True)]

@@ -12,13 +12,15 @@ from xdsl.ir import Block, SSAValue
 from xdsl.ir.affine import AffineDimExpr
 
 from xrelay.dialects.loop import ForOp, LoadOp, LoopKind, StoreOp
-from xrelay.dialects.shared.attribute_names import LOOP_ANNOTATION
+from xrelay.dialects.shared.attribute_names import LOOP_ANNOTATION, PREFETCH
 from xrelay.dialects.shared.op_lists import ops_of
 from xrelay.dialects.upstream.amx import TileLoadOp, TileMulIOp, TileStoreOp, TileType, TileZeroOp
 from xrelay.dialects.upstream.llvm_extras import LoopAnnotationAttr
-from xrelay.index_algebra.value_map import ValueMap
+from xrelay.index_algebra.value_map import Space, ValueMap
 from xrelay.lowering.loop_to_scf.accesses import AccessTarget, memory_stride
 from xrelay.lowering.loop_to_scf.emitter import Emitter
+from xrelay.lowering.loop_to_scf.panel_of_tiles import panel_of_tiles
+from xrelay.lowering.loop_to_scf.prefetch import prefetch_element
 from xrelay.lowering.loop_to_scf.values import Values
 from xrelay.passes.loop.nest_queries import only_op
 from xrelay.passes.loop.primitives.contract import element_stride
@@ -123,6 +125,10 @@ class TileWriter:
         if nest is None:
             return False
         tiles = _Tiles(nest, places, self._product, self._emitter, target_of)
+        panel = panel_of_tiles(loops[0], nest.step.signed, nest.step.unsigned)
+        if PREFETCH in nest.loop.attributes and panel is not None:
+            target = panel.next_of(nest.step.signed, self._values, target_of)
+            tiles.prefetches(target, panel.number(self._values), -(-nest.depth // panel.number_of_tiles))
         sums = tiles.zeros() if loops[0] in self._from_zero else tiles.load_sums()
         tiles.store_sums(self._write_steps(loops, tiles, sums))
         return True
@@ -173,6 +179,11 @@ class _Tiles:
         self._sum_target, self._unsigned_target, self._signed_target = map(
             target_of, (nest.step.sum, nest.step.unsigned, nest.step.signed)
         )
+        self._prefetched: tuple[AccessTarget, ValueMap, int] | None = None
+
+    def prefetches(self, target: AccessTarget, tile: ValueMap, rows: int) -> None:
+        """Makes each step prefetch `rows` rows of the tiles at `target`, others in each `tile` of the data."""
+        self._prefetched = target, tile, rows
 
     def steps(self, loop: ForOp) -> int:
         """Returns the number of instructions along a loop."""
@@ -205,6 +216,7 @@ class _Tiles:
         nest, unsigned = self._nest, dict[tuple[int, ...], SSAValue]()
         first = {loop: ValueMap.identity([index]) for loop, index in steps.items()}
         first[nest.loop] = ValueMap.make([AffineDimExpr(0) * nest.depth], [steps[nest.loop]])
+        self._write_prefetches(first)
         signed, found = dict[tuple[int, ...], SSAValue](), list[SSAValue]()
         for total, (vector, row) in zip(sums, self._places_of_tiles, strict=True):
             if vector not in signed:
@@ -215,6 +227,18 @@ class _Tiles:
                 unsigned[row] = self._load(self._unsigned_target, self._unsigned, nest.rows[-1], at)
             found.append(self._emitter.add(TileMulIOp(unsigned[row], signed[vector], total, zext_lhs=True)).res)
         return found
+
+    def _write_prefetches(self, first: Mapping[ForOp, ValueMap]) -> None:
+        """Prefetches rows of the next panel in the step whose indices are `first`."""
+        if self._prefetched is None:
+            return
+        (target, tile, rows), nest = self._prefetched, self._nest
+        for row, vector in itertools.product(range(rows), self._nest.vector_starts()):
+            space = Space[SSAValue]()
+            (number,), (step,) = space.lift(tile), space.lift(first[nest.loop])
+            skipped = ValueMap.make([step + (number * rows + row) % nest.depth], space.values)
+            at = {**first, nest.loop: skipped, **self._at(vector=vector)}
+            prefetch_element(AccessTarget(target.buffer, self._index(target, at)), self._emitter)
 
     def _at(self, *, row: Sequence[int] = (), vector: Sequence[int] = ()) -> dict[ForOp, ValueMap]:
         """Returns the indices of the loops over rows and vectors at a tile."""

@@ -20,6 +20,7 @@ from xrelay.lowering.topi_to_loop.schedules.kernel_view import (
     KernelView,
     ProductView,
     Role,
+    buffer_bytes,
     expected_extent,
     loop_of_variable,
     points,
@@ -159,8 +160,19 @@ def _apply(product: ProductView, tile: ConvTile, instruction: TileProduct, draft
         lanes=instruction.columns,
         instruction=instruction,
         steps=loop_of_variable(product.block, _steps(product)),
+        prefetches=_is_streamed(draft, product),
     )
     draft.record_reason(
         f"{tile.rows} rows x {tile.columns} columns x {tile.vectors} vectors = tiles of {instruction.name}"
     )
     schedule_remaining(draft)
+
+
+STREAMED = 1 / 8
+"""The part of the L2 cache from which on the weights are likely to be read from the L3 cache or memory in each run."""
+
+
+def _is_streamed(view: KernelView, product: ProductView) -> bool:
+    """Whether the filters of a convolution are so large that other kernels displace them from the L2 cache."""
+    weights = [buffer_bytes(load) for load in product.factors_along(Role.LANE)]
+    return max(weights, default=0) >= STREAMED * view.target.l2

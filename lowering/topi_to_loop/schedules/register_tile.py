@@ -86,13 +86,14 @@ def tile_products(
     shared: SharedAxis | None = None,
     instruction: TileProduct | None = None,
     steps: str | None = None,
+    prefetches: bool = False,
 ) -> None:
     """Computes the sums of block `name` in a register tile at `consumer`; raises `ScheduleError` if that is not legal.
 
     `axes` and `shared` are as in `_split_consumer`. `terms` is the loop over contiguous products; it goes inside the
     lanes. With `lanes`, the last axis of a tile may have several vectors of this length. With an `instruction` on
     tiles, the loop `steps` of the reduction becomes tensorized. The sums are then in memory, so the rows of the
-    consumer need no copies of the code.
+    consumer need no copies of the code. If it `prefetches`, it loads the weights of the next tiles in advance.
     """
     block = draft.block(name)
     own = [loop_of_variable(block, position) for position in range(len(block.kinds))]
@@ -108,6 +109,8 @@ def tile_products(
         last = tile[-1] if tile else None
     schedule_sums(draft, name, reduction, tile, last, terms)
     if instruction is not None and steps is not None:
+        if prefetches:
+            draft.do(Prefetch(steps))
         draft.do(Tensorize(steps, instruction.name))
         inner = inner[len(axes) - 1 :]
     unroll_tile(draft, consumer, inner, inner[-1] if inner else None)

@@ -82,3 +82,35 @@ func.func private @rows(%X: memref<2x16x64xui8>, %W: memref<16x16x4xi8>, %Y: mem
   }
   func.return
 }
+
+// Each of two tiles of the data prefetches half of the rows of the next panel of weights.
+// CHECK-LABEL: func.func private @panels
+// CHECK: scf.for %[[P:.*]] = %{{.*}} to
+// CHECK: scf.for %[[ROW:.*]] = %{{.*}} to
+// CHECK: scf.for %{{.*}} iter_args(
+// CHECK: arith.addi %[[P]], %{{.*}} : index
+// CHECK-COUNT-8: memref.prefetch %W[
+// CHECK-NOT: memref.prefetch
+func.func private @panels(%X: memref<2x16x64xui8>, %W: memref<3x16x16x4xi8>, %Y: memref<3x2x16x16xi32>) attributes {loop.kernel} {
+  loop.for "p" %p to 3 {
+    loop.for "h" %h to 2 {
+      loop.for "k" %k to 16 tensorized attributes {loop.prefetch} {
+        loop.for "w" %c to 16 unrolled {
+          loop.for "o" %o to 16 vectorized {
+            loop.for "t" %t to 4 contracted {
+              %acc = loop.load %Y[%p, %h, %c, %o] : memref<3x2x16x16xi32>
+              %x = loop.load %X[%h, %c, %k * 4 + %t] : memref<2x16x64xui8>
+              %w = loop.load %W[%p, %k, %o, %t] : memref<3x16x16x4xi8>
+              %xe = arith.extui %x : i8 to i32
+              %we = arith.extsi %w : i8 to i32
+              %m = arith.muli %xe, %we : i32
+              %s = arith.addi %acc, %m : i32
+              loop.store %s, %Y[%p, %h, %c, %o] : memref<3x2x16x16xi32>
+            }
+          }
+        }
+      }
+    }
+  }
+  func.return
+}

@@ -109,3 +109,11 @@ func.func private @image(%x: tensor<1x1x37x37x4xui8>, %w: tensor<1x1x7x7x64x4xi8
   %r = topi.conv2d_nchwc_terms(%x, %w) {strides = array<i64: 2, 2>} : (tensor<1x1x37x37x4xui8>, tensor<1x1x7x7x64x4xi8>) -> tensor<1x1x16x16x64xi32>
   func.return %r : tensor<1x1x16x16x64xi32>
 }
+
+// Weights of 256 KiB are prefetched, one panel in advance.
+// CHECK-LABEL: func.func private @large
+// CHECK-SAME: prefetch("kq"), tensorize("kq", "tdpbusd")
+func.func private @large(%x: tensor<1x4x14x14x64xui8>, %w: tensor<16x64x1x1x64x4xi8>) -> tensor<1x16x14x14x64xi32> attributes {relay.primitive} {
+  %r = topi.conv2d_nchwc_terms(%x, %w) : (tensor<1x4x14x14x64xui8>, tensor<16x64x1x1x64x4xi8>) -> tensor<1x16x14x14x64xi32>
+  func.return %r : tensor<1x16x14x14x64xi32>
+}
