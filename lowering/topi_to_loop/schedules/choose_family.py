@@ -15,7 +15,7 @@ from xdsl.dialects.builtin import IntegerAttr, StringAttr, i64
 
 from xrelay.dialects.loop import ScheduleAttr
 from xrelay.dialects.shared.attribute_names import SCHEDULE_CYCLES, SCHEDULE_REASON
-from xrelay.errors import ScheduleError
+from xrelay.errors import LoweringError, ScheduleError
 from xrelay.lowering.topi_to_loop.schedules.attention import propose_attention
 from xrelay.lowering.topi_to_loop.schedules.candidates import Candidate, Proposal, in_order
 from xrelay.lowering.topi_to_loop.schedules.common_steps import propose_injective
@@ -27,6 +27,7 @@ from xrelay.lowering.topi_to_loop.schedules.schedule_draft import ScheduleDraft
 from xrelay.lowering.topi_to_loop.schedules.softmax import propose_softmax
 from xrelay.lowering.topi_to_loop.schedules.winograd import propose_winograd
 from xrelay.plugins import load_plugins
+from xrelay.raised import combine_classes, raised
 from xrelay.registrations import note_caller, note_registration
 from xrelay.target import Target
 
@@ -117,7 +118,10 @@ class FamilyProposals:
 
 
 def proposals_for(kernel: func.FuncOp, target: Target, origin: Origin = "all") -> FamilyProposals:
-    """Returns the proposals of the families of an origin, up to the first family that schedules the kernel itself."""
+    """Returns the proposals of the families of an origin, up to the first family that schedules the kernel itself.
+
+    Raises `LoweringError` with the name of a registered family that raises another error than `ScheduleError`.
+    """
     refused: dict[str, str] = {}
     proposals: list[tuple[str, Proposal]] = []
     draft = ScheduleDraft(kernel, target)
@@ -129,6 +133,12 @@ def proposals_for(kernel: func.FuncOp, target: Target, origin: Origin = "all") -
                 return FamilyProposals(name, draft, proposals, refused)
         except ScheduleError as error:
             answer, refused[name] = (), error.message
+        except Exception as error:
+            if name not in REGISTERED:
+                raise
+            hint = "set XRELAY_DEBUG=1 for a traceback"
+            failed = LoweringError(f"the schedule family {name!r} {raised(error)}", help=hint)
+            raise combine_classes(failed, error) from error
         proposals += [(name, proposal) for proposal in answer or ()]
         if not draft.is_fresh:
             draft = ScheduleDraft(kernel, target)

@@ -7,6 +7,7 @@ from xdsl.dialects import func
 
 from xrelay.dialects.loop import ScheduleAttr
 from xrelay.dialects.loop.schedule import CacheRead, CacheWrite, Fuse, SchedulePrimitive, Split, Tile, Unroll
+from xrelay.errors import LoweringError
 from xrelay.lowering.registry import pass_thunks
 from xrelay.lowering.topi_to_loop.explain_schedules import explain_schedule
 from xrelay.lowering.topi_to_loop.schedules import choose_family
@@ -72,6 +73,18 @@ def test_a_family_whose_schedule_is_illegal_gives_up(monkeypatch: pytest.MonkeyP
     assert chosen.family == "injective"
     assert "wrong failed" in chosen.reason
     assert "no_such_loop" in chosen.reason
+
+
+def test_a_family_that_raises_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(choose_family, "REGISTERED", dict(choose_family.REGISTERED))
+
+    def broken(draft: ScheduleDraft) -> bool:
+        raise KeyError("no_such_block")
+
+    register_family("broken", broken)
+    with pytest.raises(LoweringError, match="'broken'") as caught:
+        schedule_kernel(kernel(COPY), WIDE)
+    assert isinstance(caught.value, KeyError)
 
 
 def test_a_draft_returns_the_loops_and_blocks_that_primitives_make() -> None:
