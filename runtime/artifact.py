@@ -159,7 +159,8 @@ class ModelFile:
                 weights.append(found[""].weights[shared] if own is None else _typed(own, spec))
             found[prefix] = Artifact(objects, tables, tuple(weights))
         versions = tuple(found.pop(prefix) for prefix in self._prefixes if prefix.startswith(_VERSION))
-        return replace(_assemble([*found.values()]), versions=versions)
+        model = _assemble([*found.values()])
+        return replace(model, versions=versions) if versions else model
 
     def _check_version(self) -> None:
         strings = self._header.metadata
@@ -332,9 +333,11 @@ class Artifact:
 
 def _assemble(models: Sequence[Artifact]) -> Artifact:
     """Returns the first model with its functions; each model is followed by those of its returned functions."""
+    if len(models) == 1:
+        return models[0]
     done: list[Artifact] = []
     for model in reversed(models):
-        count = len(model.metadata.functions) if len(models) > 1 else 0
+        count = len(model.metadata.functions)
         done.append(replace(model, functions=tuple(done.pop() for _ in range(min(count, len(done))))))
     return done[-1]
 

@@ -31,6 +31,8 @@ from xrelay.runtime.trust import file_fault, folder_fault
 _LOG: Final = logging.getLogger(__name__)
 _PRIVATE_FOLDER: Final = 0o700
 _PARTIAL_SECONDS: Final = 3600.0
+_MARKED_SECONDS: Final = 86400.0
+"""The age of the mark of a used entry from which on it is set again."""
 _SHARE_AFTER_EVICTION: Final = 0.8  # an eviction goes below the limit, so that evictions are rare
 _FOLDER_HELP: Final = "set XRELAY_CACHE_DIR to a folder that you own, or set XRELAY_CACHE=0"
 
@@ -106,17 +108,24 @@ class Store:
         return None if path is None else read_entry(path)
 
     def find(self, key: str) -> Path | None:
-        """Returns the path of an entry and marks it as used; `None` if it does not exist."""
+        """Returns the path of an entry and marks it as used; `None` if it does not exist.
+
+        A mark changes the status of the file, after which its weights are checked again, so it is set once a day.
+        """
         path = self.path(key)
         try:
-            if not self._root.is_dir() or not usable_folder(self._root) or not stat.S_ISREG(path.lstat().st_mode):
+            if not self._root.is_dir() or not usable_folder(self._root):
                 return None
+            status = path.lstat()
         except OSError:
             return None  # absent, or in an inaccessible folder, which the next write reports
-        try:
-            os.utime(path, follow_symlinks=False)
-        except OSError as error:
-            _LOG.debug("cannot mark %s as used: %s", path, error)
+        if not stat.S_ISREG(status.st_mode):
+            return None
+        if status.st_mtime < time.time() - _MARKED_SECONDS:
+            try:
+                os.utime(path, follow_symlinks=False)
+            except OSError as error:
+                _LOG.debug("cannot mark %s as used: %s", path, error)
         return path
 
     def write(self, key: str, fill: Callable[[BinaryIO], object]) -> Path | None:

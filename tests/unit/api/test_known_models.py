@@ -10,13 +10,14 @@ from pathlib import Path
 import numpy as np
 import onnx
 import pytest
-from onnx import TensorProto, helper
+from onnx import TensorProto, helper, numpy_helper
 from support.hashed_files import count_hashed
 
 import xrelay
 from xrelay import registrations
 from xrelay.api import model_key
 from xrelay.api.request import chosen_target
+from xrelay.runtime import artifact
 from xrelay.runtime.safetensors_file import write_safetensors
 
 OPEN = """
@@ -72,6 +73,21 @@ def test_a_file_is_read_once_for_each_state(cache: Path, tmp_path: Path, read: l
     (cache / "contents").write_bytes(b"\xff nonsense\n\n")
     xrelay.compile(path)
     assert len(read) == 3
+
+
+@pytest.mark.usefixtures("cache")
+def test_weights_of_a_cached_model_are_hashed_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    weights = numpy_helper.from_array(np.arange(3000, dtype=np.float32).reshape(3, 1000), "w")
+    x = helper.make_tensor_value_info("x", TensorProto.FLOAT, [3])
+    y = helper.make_tensor_value_info("y", TensorProto.FLOAT, [1000])
+    graph = helper.make_graph([helper.make_node("MatMul", ["x", "w"], ["y"])], "product", [x], [y], [weights])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8)
+    onnx.save(model, tmp_path / "m.onnx")
+    xrelay.compile(tmp_path / "m.onnx")
+    hashed = count_hashed(monkeypatch, artifact)
+    for _ in range(3):
+        xrelay.compile(tmp_path / "m.onnx")
+    assert len(hashed) == 1
 
 
 def test_a_model_with_parts_elsewhere_is_known_as_such(cache: Path, tmp_path: Path, read: list[int]) -> None:

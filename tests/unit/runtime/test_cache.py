@@ -76,6 +76,16 @@ def test_the_entries_unused_for_longest_go(tmp_path: Path):
     assert sum(path.stat().st_size for path in tmp_path.rglob("*.o")) <= 10_000
 
 
+def test_a_use_changes_the_status_of_an_entry_once_a_day(tmp_path: Path):
+    cache = ObjectCache(tmp_path, 10_000)
+    cache.put(KEY, b"code")
+    for age in (80_000, 90_000):
+        os.utime(cache.path(KEY), (time.time() - age,) * 2)
+        before = cache.path(KEY).stat().st_ctime_ns
+        assert cache.get(KEY) == b"code"
+        assert (cache.path(KEY).stat().st_ctime_ns == before) is (age < 86_400)
+
+
 def test_an_entry_larger_than_the_limit_is_kept_for_its_user(tmp_path: Path):
     cache = ModelCache(tmp_path, 10)
     path = cache.put(KEY, lambda file: file.write(bytes(1000)))
