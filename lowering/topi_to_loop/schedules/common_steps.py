@@ -111,7 +111,7 @@ def _schedule_part(draft: ScheduleDraft, name: str, loops: list[str], axis: Shar
     """Schedules a block in the perfect nest `loops`: lanes inside, or a tile if an operand is transposed."""
     block = draft.block(name)
     work, shared = _work(block), sharing_loop(block, loops[:-1])
-    axes = (None, None) if axis is None else axis.loops_of(block)
+    axes, pieces = ((None, None), 0) if axis is None else (axis.loops_of(block), axis.pieces)
     rows = vectorize_row(draft, loops[-1], draft.lanes(block))
     if len(rows) == 1:
         rows = mask_lanes(draft, name, loops[-1])
@@ -122,7 +122,7 @@ def _schedule_part(draft: ScheduleDraft, name: str, loops: list[str], axis: Shar
         loops = tile_transposed(draft, name, loops, transposed_along(draft.block(name), loops[-1]))
         rows = loops[-1:]
     gather_lanes(draft, name, rows[-1])
-    outer = move_out(draft, loops[:-1], axes)
+    outer = move_out(draft, loops[:-1], axes, pieces)
     if outer != loops[:-1]:
         draft.do(Reorder(tuple(outer)))
     parallelize_outer(draft, [*outer, *rows[:-1]], work, pieces=rows[:-1])

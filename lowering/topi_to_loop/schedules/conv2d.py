@@ -142,10 +142,11 @@ def _tile(product: ProductView, tile: RegisterTile, draft: ScheduleDraft) -> Non
     sizes = _sizes(draft, product, tile)
     axes = [TiledAxis(product.positions[role], size) for role, size in sizes.items() if role in product.positions]
     shared = None if depthwise else _shared_rows(draft, product, tile.rows)
+    moved = _rows_in_cache(draft, product, tile) if shared is None and not depthwise else shared
     terms, reduction = product.loop(Role.TERM), reduction_loops(product.block)
     is_streamed = not depthwise and _is_streamed(draft, product)
     tile_products(
-        draft, product.name, consumer.block_name, axes, terms=terms, lanes=lanes if is_split else None, shared=shared
+        draft, product.name, consumer.block_name, axes, terms=terms, lanes=lanes if is_split else None, shared=moved
     )
     kind = "depthwise, " if depthwise else ""
     rows_text = f"{tile.rows} rows x " if tile.rows > 1 else ""
@@ -193,7 +194,29 @@ def _shared_rows(draft: ScheduleDraft, product: ProductView, rows_of_tile: int =
     results = points(product.block) // max(1, product.terms)
     if image < max(weights, results // RESULTS_PER_ELEMENT):
         return None
-    return SharedAxis(product.positions[role], product.positions[Role.CHANNELS], len(product.block.spatial))
+    return SharedAxis(product.positions[role], product.positions[Role.CHANNELS], len(product.block.spatial), wanted)
+
+
+PIECE_OF_IMAGE = 0.4
+"""The part of the L2 cache that a piece of the image may fill; the weight may fill as much."""
+
+
+def _rows_in_cache(draft: ScheduleDraft, product: ProductView, tile: RegisterTile) -> SharedAxis | None:
+    """Returns the rows as an axis whose pieces stay in the L2 cache for all filters, if the image does not.
+
+    The filters of each tile would read the whole image from the L3 cache or memory.
+    """
+    is_dynamic = any(map(draft.is_dynamic, loops_of_kind(product.block, IterKind.SPATIAL)))
+    if is_dynamic or Role.PLANES in product.positions or product.extent(Role.CHANNELS) <= tile.blocks:
+        return None
+    image, weight = (max(map(buffer_bytes, product.factors_along(role))) for role in (Role.ROWS, Role.LANE))
+    limit = PIECE_OF_IMAGE * draft.target.l2
+    pieces = ceil(image / product.extent(Role.BATCH) / limit)
+    if weight > limit or not 1 < pieces <= product.extent(Role.ROWS) // tile.rows:
+        return None
+    return SharedAxis(
+        product.positions[Role.ROWS], product.positions[Role.CHANNELS], len(product.block.spatial), pieces
+    )
 
 
 GATHERED_LANE, GATHERED_VECTOR = 1.4, 6.5

@@ -58,7 +58,7 @@ def _split_consumer(
             inner.append(loop)
     outside = [loop for loop in names if loop is not None]
     if shared is not None:
-        outside = move_out(draft, outside, (names[shared.position], names[shared.before]))
+        outside = move_out(draft, outside, (names[shared.position], names[shared.before]), shared.pieces)
     if not outside:
         outside, inner = around_tile(draft, inner)
     if len(outside) + len(inner) > 1:

@@ -1,4 +1,4 @@
-"""An axis whose iterations threads share although it is not the outermost: the rows of an image before its channels."""
+"""An axis of which pieces are moved out of another loop: threads share them, or their data stays in the cache."""
 
 from __future__ import annotations
 
@@ -7,15 +7,17 @@ from typing import NamedTuple
 
 from xrelay.dialects.loop import BlockOp
 from xrelay.lowering.topi_to_loop.schedules.kernel_view import loop_of_variable
-from xrelay.lowering.topi_to_loop.schedules.schedule_draft import ITERATIONS_PER_THREAD, ScheduleDraft
+from xrelay.lowering.topi_to_loop.schedules.schedule_draft import ScheduleDraft
 
 
 class SharedAxis(NamedTuple):
-    """The positions of two axes in blocks of `rank` axes: threads share the first, which is inside of the second."""
+    """The positions of two axes in blocks of `rank` axes: pieces of the first, inside of the second, are moved out."""
 
     position: int
     before: int
     rank: int
+    pieces: int
+    """The least number of pieces."""
 
     def loops_of(self, block: BlockOp) -> tuple[str | None, str | None]:
         """Returns the loops of the two axes around a block; None for those that it does not have."""
@@ -24,18 +26,17 @@ class SharedAxis(NamedTuple):
         return loop_of_variable(block, self.position), loop_of_variable(block, self.before)
 
 
-def move_out(draft: ScheduleDraft, loops: Sequence[str], axes: tuple[str | None, str | None]) -> list[str]:
+def move_out(draft: ScheduleDraft, loops: Sequence[str], axes: tuple[str | None, str | None], wanted: int) -> list[str]:
     """Moves pieces of the first of two loops before the second; returns the order of loops, which the caller reorders.
 
     ```
     for c: for h:   →   for h_p in 8: for c: for h_r:
     ```
 
-    The pieces have equal lengths, and are at least as many as threads need. Returns `loops` if one of the two is not
+    The pieces have equal lengths, and there are at least as many as `wanted`. Returns `loops` if one of the two is not
     among them, or if there are not enough iterations.
     """
     loop, before = axes
-    wanted = draft.target.threads * ITERATIONS_PER_THREAD
     if loop is None or before is None or not {loop, before} <= set(loops) or draft.extent(loop) < wanted:
         return list(loops)
     count = draft.extent(loop)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from support.levels import check_native
+from support.levels import assert_same, check_native, outputs
 from support.networks import weight
 
 import xrelay
 from xrelay import relay
+from xrelay.target import Target
 
 SHAPES = [
     # data, channels of the result, kernel, stride
@@ -28,6 +29,16 @@ def test_convolution(shape: tuple[int, ...], filters: int, kernel: int, stride: 
     conv = relay.nn.conv2d if axes == 2 else relay.nn.conv3d
     body = relay.nn.relu(conv(data, filter_, strides=[stride] * axes, padding=[kernel // 2] * axes))
     check_native(relay.Module.from_expr(relay.Function([data], body)), [weight(*shape, seed=1)], 1e-4)
+
+
+@pytest.mark.parametrize(("shape", "filters", "kernel", "stride"), SHAPES[:3])
+def test_pieces_in_the_cache(shape: tuple[int, ...], filters: int, kernel: int, stride: int) -> None:
+    data = relay.var("data", shape=shape)
+    filter_ = relay.const(weight(filters, shape[1], kernel, kernel))
+    conv = relay.nn.conv2d(data, filter_, strides=(stride, stride), padding=(kernel // 2, kernel // 2))
+    target = f"cpu -mcpu={Target.host().mcpu} -num-threads=1 -l2=32768"
+    module, inputs = relay.Module.from_expr(relay.Function([data], conv)), [weight(*shape, seed=1)]
+    assert_same(xrelay.compile(module, target=target, cache=False).run(inputs), outputs(module, inputs), "native", 1e-4)
 
 
 def test_rows_of_dynamic_number() -> None:
