@@ -1,10 +1,12 @@
-"""`relay-canonicalize-ops`: replaces `nn.bias_add` by an addition.
+"""`relay-canonicalize-ops`: replaces `nn.bias_add` by an addition, and the formula of `nn.mish` by this op.
 
 The bias gets axes of extent 1 after its own, and is added by broadcasting. Then passes on additions, such as those on
 layouts, do not need a case for `nn.bias_add`. No value changes. An addition repeats a bias of one element, which
 `nn.bias_add` refuses: if extents have names, a `relay.require` keeps the requirement that both are equal.
 
-Left alone: a bias_add of unknown types.
+Exporters write `nn.mish` as `x tanh(softplus(x))`. The op has one exponential and no logarithm.
+
+Left alone: a bias_add of unknown types, and a formula whose tanh has another use.
 """
 
 from __future__ import annotations
@@ -16,25 +18,27 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
 from xrelay.dialects.relay.core.axes import require_axis
+from xrelay.dialects.relay.ops.nn.activation import MishOp, SoftplusOp
 from xrelay.dialects.relay.ops.nn.dense import BiasAddOp
-from xrelay.dialects.relay.ops.tensor.arithmetic import AddOp
+from xrelay.dialects.relay.ops.tensor.arithmetic import AddOp, MultiplyOp
+from xrelay.dialects.relay.ops.tensor.unary import TanhOp
 from xrelay.dialects.shared.types import is_complete, shape_of
-from xrelay.passes.graph.rewriting import Emitter, rewrite
-from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
+from xrelay.passes.graph.rewriting import Emitter, plain_owner_of, rewrite
+from xrelay.passes.infra.xrelay_pass import XRelayPass, reassociates
 from xrelay.passes.relay.simplify_inference import along_axis
 
 
 @dataclass(frozen=True)
 class RelayCanonicalizeOpsPass(XRelayPass):
-    """Replaces `nn.bias_add` by `expand_dims` and `add`."""
+    """Replaces `nn.bias_add` by `expand_dims` and `add`, and `x tanh(softplus(x))` by `nn.mish`."""
 
     name = "relay-canonicalize-ops"
-    numerics = EXACT
+    numerics = reassociates("nn.mish is computed without the logarithm of softplus")
     per_function = True
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Rewrites the module in place."""
-        rewrite(op, {BiasAddOp: AddInsteadOfBiasAdd()})
+        rewrite(op, {BiasAddOp: AddInsteadOfBiasAdd(), MultiplyOp: MishInsteadOfTanh()})
 
 
 class AddInsteadOfBiasAdd(RewritePattern):
@@ -59,3 +63,29 @@ class AddInsteadOfBiasAdd(RewritePattern):
         rank = len(shape_of(op.data.type))
         axis = require_axis(op, op.axis.value.data, rank, "C1")
         emit.replace(emit.call(AddOp, op.data, along_axis(emit, op.bias, axis, rank)))
+
+
+class MishInsteadOfTanh(RewritePattern):
+    """Replaces a product of `x` and `tanh(softplus(x))` by `nn.mish`. Not exact.
+
+    Before:
+
+        %s = relay.nn.softplus(%x)
+        %t = relay.tanh(%s)
+        %y = relay.multiply(%x, %t)
+
+    After:
+
+        %y = relay.nn.mish(%x)
+    """
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: MultiplyOp, rewriter: PatternRewriter) -> None:
+        """Rewrites `op` if its factors are the formula, and the tanh has no other use."""
+        for x, factor in ((op.lhs, op.rhs), (op.rhs, op.lhs)):
+            tanh = plain_owner_of(factor, TanhOp)
+            softplus = None if tanh is None else plain_owner_of(tanh.operands[0], SoftplusOp)
+            if softplus is not None and softplus.operands[0] is x and factor.has_one_use():
+                emit = Emitter(rewriter, op)
+                emit.replace(emit.call(MishOp, x))
+                return

@@ -34,3 +34,26 @@ func.func @named(%x: tensor<2x?x3xf32, #relay.dims<n>>, %b: tensor<?xf32, #relay
   %z = relay.nn.bias_add(%x, %c) {relay.requires = #relay.requirements<1 == n "C2 the bias and axis 1 of the data differ in extent">} : (tensor<2x?x3xf32, #relay.dims<n>>, tensor<1xf32>) -> tensor<2x?x3xf32, #relay.dims<n>>
   func.return %y, %z : tensor<2x?x3xf32, #relay.dims<n>>, tensor<2x?x3xf32, #relay.dims<n>>
 }
+
+// CHECK-LABEL: func.func @mish
+// CHECK-NEXT:    %[[Y:.*]] = relay.nn.mish(%x)
+// CHECK-NEXT:    func.return %[[Y]]
+func.func @mish(%x: tensor<2x8xf32>) -> tensor<2x8xf32> {
+  %s = relay.nn.softplus(%x) : (tensor<2x8xf32>) -> tensor<2x8xf32>
+  %t = relay.tanh(%s) : (tensor<2x8xf32>) -> tensor<2x8xf32>
+  %y = relay.multiply(%t, %x) : (tensor<2x8xf32>, tensor<2x8xf32>) -> tensor<2x8xf32>
+  func.return %y : tensor<2x8xf32>
+}
+
+// A tanh with another use, and one of another value.
+// CHECK-LABEL: func.func @no_mish
+// CHECK-NOT:     nn.mish
+func.func @no_mish(%x: tensor<8xf32>, %z: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>, tensor<8xf32>) {
+  %s = relay.nn.softplus(%x) : (tensor<8xf32>) -> tensor<8xf32>
+  %t = relay.tanh(%s) : (tensor<8xf32>) -> tensor<8xf32>
+  %y = relay.multiply(%x, %t) : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
+  %u = relay.nn.softplus(%z) : (tensor<8xf32>) -> tensor<8xf32>
+  %v = relay.tanh(%u) : (tensor<8xf32>) -> tensor<8xf32>
+  %w = relay.multiply(%x, %v) : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
+  func.return %t, %y, %w : tensor<8xf32>, tensor<8xf32>, tensor<8xf32>
+}
