@@ -143,7 +143,8 @@ def description_of(name: str, found: type[ModulePass]) -> str:
     own, module = _own_docstring(found), inspect.getdoc(inspect.getmodule(found))
     has_details = module is not None and "\n\n" in module and "\n\n" not in own
     if own and module and (_POINTER.search(own) or has_details):
-        return f"{_POINTER.sub('', own)}\n\n{module}"
+        first, _, details = module.partition("\n\n")
+        return f"{_POINTER.sub('', own)}\n\n{details if first.startswith(f'`{name}`') else module}"
     described = own or UPSTREAM.get(name) or module
     where = f"It is the class {found.__name__} of {found.__module__}."
     return described if described else f"It has no documentation. {where}"

@@ -9,7 +9,7 @@ from typing_extensions import override
 
 from xrelay.tools.commands import all_commands
 from xrelay.tools.opt.arguments import add_arguments
-from xrelay.tools.reference.markdown import anchor, cell, docstring, table
+from xrelay.tools.reference.markdown import anchor, cell, docstring, flags_as_code, table
 
 _HEAD = """# Commands
 
@@ -46,7 +46,7 @@ def commands_reference() -> str:
     for name, command in zip(names, commands, strict=True):
         parser = ArgumentParser(prog=name, add_help=False)
         command.add_arguments(parser)
-        parts.append(f"\n## `{name}`\n\n{docstring(command.description())}\n{_options(parser)}")
+        parts.append(f"\n## `{name}`\n\n{flags_as_code(docstring(command.description()))}\n{_options(parser)}")
     parser = ArgumentParser(prog="xrelay-opt", add_help=False)
     add_arguments(parser, "")
     return "".join([*parts, _OPT, _options(parser)])

@@ -30,6 +30,19 @@ def docstring(text: str | None) -> str:
     return re.sub(r"(?m)^(?!- )(\S.*)\n(\s*- )", r"\1\n\n\2", inspect.cleandoc(text or ""))
 
 
+def flags_as_code(text: str) -> str:
+    """Returns Markdown with flags such as `--check` as code, except in code."""
+    parts = re.split(r"(`[^`]*`)", text)
+    return "".join(
+        part if part.startswith("`") else re.sub(r"(?<![\w-])--?[A-Za-z][\w-]*", r"`\g<0>`", part) for part in parts
+    )
+
+
+def title(module: str) -> str:
+    """Returns the summary of an imported module up to its first colon or semicolon."""
+    return re.split("[:;]", module_summary(module))[0]
+
+
 def module_summary(module: str) -> str:
     """Returns the first paragraph of the docstring of an imported module on one line, without its full stop."""
     text = inspect.cleandoc(sys.modules[module].__doc__ or module)

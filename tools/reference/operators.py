@@ -24,7 +24,7 @@ from xrelay.dialects import ALL_DIALECTS, dialect_thunks
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.structure.composite import CompositeOp
 from xrelay.lowering.relay_to_topi import registry as strategies
-from xrelay.tools.reference.markdown import anchor, docstring, module_summary, table
+from xrelay.tools.reference.markdown import anchor, docstring, module_summary, table, title
 
 INDEX = "index.md"
 _HEAD = """# Ops
@@ -73,7 +73,7 @@ def _page(module: str) -> str:
 def _index(families: dict[str, list[Op]]) -> str:
     parts = [_HEAD]
     for folder, modules in groupby(families, key=_folder):
-        parts.append(f"\n## {module_summary(folder).partition(';')[0]}\n\n")
+        parts.append(f"\n## {title(folder)}\n\n")
         parts.append(table(("family", "ops"), (_row(module, families[module]) for module in modules)))
     return "".join(parts)
 
@@ -109,9 +109,9 @@ def _signature(op: type[IRDLOperation]) -> Iterator[str]:
     operands = [f"`{name}`{_times(kind, VarOperandDef, OptOperandDef)}" for name, kind in definition.operands]
     results = [f"`{name}`{_times(kind, VarResultDef, OptResultDef)}" for name, kind in definition.results]
     attributes = [_attribute(name, kind) for name, kind in definition.properties.items()]
-    for title, entries in (("operands", operands), ("attributes", attributes), ("results", results)):
+    for kind, entries in (("operands", operands), ("attributes", attributes), ("results", results)):
         if entries:
-            yield f"- {title}: {', '.join(entries)}"
+            yield f"- {kind}: {', '.join(entries)}"
 
 
 def _times(kind: object, several: type[object], maybe: type[object]) -> str:

@@ -11,7 +11,7 @@ from xdsl.passes import ModulePass
 
 from xrelay.lowering.registry import ALL_PASSES, load_pass
 from xrelay.tools.opt.catalogue import description_of, facts_of, named_pipelines, options_of, summary
-from xrelay.tools.reference.markdown import anchor, cell, docstring, module_summary, table
+from xrelay.tools.reference.markdown import anchor, cell, docstring, table, title
 
 INDEX = "index.md"
 PRIMITIVES = "xrelay.passes.loop.primitives"
@@ -52,14 +52,14 @@ def _index(folders: dict[str, list[str]]) -> str:
     parts = [_HEAD]
     for folder, names in folders.items():
         rows = [(f"[`{name}`]({_page(folder)}#{anchor(name)})", cell(summary(load_pass(name)))) for name in names]
-        parts.append(f"\n## {module_summary(folder)}\n\n{table(('pass', 'summary'), rows)}")
+        parts.append(f"\n## {title(folder)}\n\n{table(('pass', 'summary'), rows)}")
     stages = [(f"`{name}`", cell(text.replace(",", ", "))) for name, text in named_pipelines().items()]
     return "".join([*parts, _PIPELINES, table(("stage", "passes"), stages[:-1])])
 
 
 def _passes(folder: str, names: Sequence[str]) -> str:
     entries = ["\n".join(_entry(name, load_pass(name))) + "\n" for name in names]
-    return f"# {module_summary(folder)}\n\n[All passes]({INDEX}).\n{''.join(entries)}"
+    return f"# {title(folder)}\n\n[All passes]({INDEX}).\n{''.join(entries)}"
 
 
 def _entry(name: str, found: type[ModulePass]) -> Iterator[str]:
