@@ -21,6 +21,7 @@ from xrelay.lowering.topi_to_loop.schedules.common_steps import (
 from xrelay.lowering.topi_to_loop.schedules.kernel_view import (
     ProductView,
     Role,
+    buffer_bytes,
     expected_product,
     loop_of_variable,
     loops_of_kind,
@@ -44,6 +45,9 @@ from xrelay.target.instructions import TileProduct
 
 STREAMED_TERMS = 4
 """The maximum number of terms that a tile adds for each line of the next panel that it prefetches."""
+
+SAVED_READS = 4
+"""Minimum factor by which blocks of rows reduce the bytes that a product reads from the L3 cache."""
 
 FACTORS = 2
 """The number of loads in a plain product: numbers packed in words have more."""
@@ -148,19 +152,23 @@ def _tile(
     stacks = [loop for loop in loops_of_kind(consumer, IterKind.SPATIAL) if loop not in (outer.row, outer.column)]
     inner_stacks = [loop for position in shared if (loop := loop_of_variable(consumer, position)) is not None]
     panels, row_tiles, inside, lane = cut_matrix(draft, outer, tile, lanes)
-    outside = [loop for loop in stacks if loop not in inner_stacks] + panels
-    around_panel, outside = len(outside), [*outside, *inner_stacks, *row_tiles]
+    unpack, sharing = unpacking_block(draft, product), [*inner_stacks, *row_tiles]
+    outside = [loop for loop in stacks if loop not in inner_stacks]
+    if sharing and panels and panel is None and unpack is None and not outside:
+        outside, sharing = _row_blocks(draft, product, sharing, panels[0])
+    outside += panels
+    around_panel, outside = len(outside), [*outside, *sharing]
     if not outside:
         outside, inside = around_tile(draft, inside)
     if not outside:
         raise ScheduleError(f"{name} is a single element", help="choose another schedule")
     if len(outside) + len(inside) > 1:
         draft.do(Reorder((*outside, *inside)))
-    unpack = unpacking_block(draft, product)
     draft.do(ComputeAt(name, outside[-1]))
     numbers = None
-    if unpack is None and len(reduction) == 1 and row_tiles and not inner_stacks and _is_streamed(draft, product):
-        _stream_terms(draft, product, own, lanes, reduction[0], draft.extent(row_tiles[0]) // tile.blocks)
+    if unpack is None and len(reduction) == 1 and sharing and _is_streamed(draft, product):
+        parts = prod(map(draft.extent, sharing)) // tile.blocks
+        _stream_terms(draft, product, own, lanes, reduction[0], parts)
     else:
         numbers = _schedule_terms(draft, product, own, lanes, reduction, unpack)
     if plan.instruction is not None:
@@ -182,6 +190,31 @@ def _tile(
         f"{tile.columns} rows x {tile.blocks} vectors of {lanes} columns = {sums}, "
         f"expected at {tile.efficiency:.0%} of the peak"
     )
+
+
+def _row_blocks(draft: ScheduleDraft, product: ProductView, rows: list[str], panel: str) -> tuple[list[str], list[str]]:
+    """Splits `rows`, the loops inside that over panels, into blocks whose left operand fits into half of the L2 cache.
+
+    Each panel reads the left operand, from the L3 cache if it is larger than the L2 cache; with blocks, each block
+    reads the weight instead. There are no blocks unless that saves three quarters of the bytes. Returns the loops over
+    blocks and those inside.
+    """
+    left, right = product.factors_along(Role.ROWS), product.factors_along(Role.COLUMNS)
+    if len(left) != 1 or len(right) != 1 or any(map(draft.is_dynamic, rows)):
+        return [], rows
+    size, weight, (first, *others) = buffer_bytes(left[0]), buffer_bytes(right[0]), rows
+    count = draft.extent(first)
+    most = max(1, count * draft.target.l2 // (2 * size))
+    divisor = largest_divisor(count, most)
+    each = divisor if divisor * 2 > most else most
+    blocks = -(-count // each)
+    if size <= draft.target.l2 or SAVED_READS * blocks * weight > draft.extent(panel) * size:
+        return [], rows
+    draft.record_reason(f"{blocks} blocks of rows, for which the left operand fits into the L2 cache")
+    if each == 1:
+        return [first], others
+    outer, inner = draft.split(first, each, outer="b", inner="r")
+    return [outer], [inner, *others]
 
 
 def _is_streamed(draft: ScheduleDraft, product: ProductView) -> bool:

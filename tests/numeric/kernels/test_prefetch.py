@@ -29,6 +29,16 @@ def test_results_are_close(rows: int) -> None:
         np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-5)
 
 
+@pytest.mark.parametrize("shape", [(2000, 70), (5, 400, 70), (9, 222, 70)])
+def test_results_of_blocks_of_rows_are_close(shape: tuple[int, ...]) -> None:
+    weight = np.random.default_rng(0).standard_normal((320, 70), np.float32)
+    module = relay.Module.from_expr(relay.nn.dense(relay.var("x", shape=shape), relay.const(weight)))
+    x = np.random.default_rng(1).standard_normal(shape, np.float32)
+    target = f"cpu -mcpu={CPU} -num-threads=1 -l2=307200"
+    (found,) = xrelay.compile(module, target=target, cache=False).run([x])
+    np.testing.assert_allclose(found, x @ weight.T, rtol=1e-4, atol=1e-4)
+
+
 @pytest.mark.parametrize(("channels", "size", "taps"), [(48, 7, 1), (40, 5, 3), (32, 30, 1), (64, 14, 3)])
 def test_results_of_convolutions_are_close(channels: int, size: int, taps: int) -> None:
     weight = np.random.default_rng(0).standard_normal((channels, channels, taps, taps), np.float32)
