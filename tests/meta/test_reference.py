@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from functools import cache
 from pathlib import Path
+from types import ModuleType
 from xml.etree import ElementTree
 
 import pytest
 
+import xrelay
 from xrelay.dialects.loop.schedule import PRIMITIVES
 from xrelay.dialects.relay.core.registry import relay_ops
 from xrelay.frontend.onnx.op_reference import onnx_reference, onnx_version
@@ -69,6 +71,12 @@ def test_an_option_shows_its_value() -> None:
     commands = texts()[FOLDER / "commands.md"]
     assert "| `-O {0,1,2,3}` | optimisation level (3) |" in commands
     assert "| `MODEL …` |" in commands
+
+
+def test_every_public_name_is_in_the_page_of_the_python_api() -> None:
+    names = {name for name in xrelay.__all__ if not isinstance(getattr(xrelay, name), ModuleType | str)}
+    page = (ROOT / FOLDER / "api.md").read_text(encoding="utf-8")
+    assert names - set(re.findall(r"heading: xrelay\.(\w+),", page)) == set()
 
 
 def test_the_page_of_onnx_operators_is_true() -> None:
