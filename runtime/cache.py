@@ -8,7 +8,6 @@ never fails a compilation: an entry that is damaged or belongs to another key, a
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import logging
 import os
 import platform
@@ -24,7 +23,7 @@ from typing import BinaryIO, Final, TypeVar
 from xrelay import environment
 from xrelay.runtime import llvm
 from xrelay.runtime.abi import ABI_VERSION
-from xrelay.runtime.digests import content_key
+from xrelay.runtime.digests import blake2b, content_key
 from xrelay.runtime.files import PARTIAL_SUFFIX, open_regular, read_bytes, write_file
 from xrelay.runtime.trust import file_fault, folder_fault
 
@@ -324,7 +323,7 @@ def warn_damaged(path: Path, reason: str) -> None:
 
 def _head(key: str, code: bytes) -> bytes:
     """Returns the head of a file of object code: a digest of the key and the code."""
-    return _MAGIC + hashlib.blake2b(key.encode() + b"\0" + code, digest_size=_DIGEST_BYTES).digest()
+    return _MAGIC + blake2b(key.encode() + b"\0" + code, digest_size=_DIGEST_BYTES).digest()
 
 
 _MAX_LINES: Final = 1000

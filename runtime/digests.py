@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Final, NamedTuple
 
 from xrelay.runtime.cores import default_num_threads
+
+try:
+    from _blake2 import blake2b  # part of hashlib, which also loads OpenSSL: 4 MB of memory
+except ImportError:
+    from hashlib import blake2b
 
 Buffer = bytes | bytearray | memoryview
 
@@ -19,7 +23,7 @@ _CHUNK: Final = 1 << 20
 
 def content_key(parts: Iterable[str | Buffer]) -> str:
     """Returns a key for content; different sequences of parts have different keys."""
-    digest = hashlib.blake2b(digest_size=20)
+    digest = blake2b(digest_size=20)
     for part in parts:
         data = part.encode() if isinstance(part, str) else part
         digest.update(len(data).to_bytes(8, "little"))
@@ -53,7 +57,7 @@ def sources_key(sources: Iterable[Source]) -> str:
 
 def _piece_digest(piece: tuple[Source, int, int]) -> bytes:
     source, begin, end = piece
-    digest = hashlib.blake2b(digest_size=32)
+    digest = blake2b(digest_size=32)
     for first in range(begin, end, _CHUNK):
         digest.update(source.read(first, min(first + _CHUNK, end)))
     return digest.digest()

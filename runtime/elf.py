@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Container, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from xrelay.errors import ArtifactError
@@ -74,8 +73,7 @@ class Relocation(NamedTuple):
     addend: int
 
 
-@dataclass(frozen=True)
-class ObjectFile:
+class ObjectFile(NamedTuple):
     """The parts of an object file."""
 
     machine: int

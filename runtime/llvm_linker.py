@@ -5,8 +5,7 @@ from __future__ import annotations
 import itertools
 import threading
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from xrelay.errors import ExecutionError, one_line
 from xrelay.runtime import llvm
@@ -38,8 +37,7 @@ class _Linkers:
 _LINKERS: Final = _Linkers()
 
 
-@dataclass(frozen=True)
-class LlvmCode:
+class LlvmCode(NamedTuple):
     """Code that LLVM has linked."""
 
     tracker: Any

@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from enum import Enum, auto
-from typing import Final
+from typing import Final, NamedTuple
 
 _WORD, _HALF, _DISTANCE = struct.Struct("<Q"), struct.Struct("<i"), struct.Struct("<q")
 _INSTRUCTION: Final = struct.Struct("<I")
@@ -37,8 +36,7 @@ Raises `struct.error` if the place is outside of the memory, or if the distance 
 """
 
 
-@dataclass(frozen=True)
-class Machine:
+class Machine(NamedTuple):
     """The relocations of an architecture by number, and its stubs."""
 
     relocations: Mapping[int, tuple[Aim, Patch]]
