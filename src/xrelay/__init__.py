@@ -141,12 +141,15 @@ def __getattr__(name: str) -> object:
     with reporting_shortage():
         if "numpy" not in sys.modules:
             check_memory(NUMPY, "importing numpy")
-        from xrelay.passes.infra.gc_pause import gc_pause
+        from xrelay.passes.infra.gc_pause import gc_pause, keep_imported
 
+        path = f"xrelay.{name}" if module == "xrelay" else module
+        is_new = path not in sys.modules
         with gc_pause():
-            if module == "xrelay":
-                return import_module(f"xrelay.{name}")
-            return getattr(import_module(module), name)
+            found = import_module(path)
+            if is_new:
+                keep_imported()
+        return found if module == "xrelay" else getattr(found, name)
 
 
 def __dir__() -> list[str]:

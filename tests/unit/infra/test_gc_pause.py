@@ -36,6 +36,31 @@ def test_collections_that_are_switched_off_stay_off() -> None:
         assert gc.get_threshold() == (0, 10, 11)
 
 
+KEPT = """
+import gc
+from xrelay.passes.infra.gc_pause import keep_imported
+
+def is_young(value):
+    return any(each is value for generation in (0, 1) for each in gc.get_objects(generation))
+
+value = [[1]]
+assert is_young(value)
+keep_imported()
+assert not is_young(value)
+assert gc.get_freeze_count() == 0
+
+gc.freeze()
+frozen, value = gc.get_freeze_count(), [[1]]
+keep_imported()
+assert is_young(value)
+assert gc.get_freeze_count() == frozen
+"""
+
+
+def test_objects_of_modules_are_moved_to_the_oldest_generation_unless_some_are_frozen() -> None:
+    subprocess.run([sys.executable, "-c", KEPT], check=True)
+
+
 IMPORTS = """
 import gc
 import numpy
