@@ -26,6 +26,7 @@ from xrelay.dialects.shared.attribute_names import (
 )
 from xrelay.dialects.shared.types import IncompleteType, is_complete
 from xrelay.errors import InputError
+from xrelay.html import html_text
 from xrelay.relay.copies import copy_into
 from xrelay.relay.expr import Expr, ExprLike, Var, as_value, block_for, invoke, tuple_of, view, views
 from xrelay.relay.graph import detach, free_variables, lifted, note_parameters, variable_name, variables_of
@@ -264,8 +265,6 @@ class Function(Expr):
 
     def _repr_html_(self) -> str:
         """Returns the text as HTML, for notebooks."""
-        from xrelay.api.notebook import html_text
-
         return html_text(repr(self), self.astext())
 
     def _key(self) -> object:

@@ -22,6 +22,7 @@ from xrelay.dialects.relay.structure.call import callee_name, is_call
 from xrelay.dialects.relay.structure.tuples import TupleOp
 from xrelay.dialects.shared.types import IncompleteType, is_complete
 from xrelay.errors import InputError, did_you_mean, with_article
+from xrelay.html import html_text
 from xrelay.passes.graph.calls import functions_of
 from xrelay.passes.infra.fresh_names import fresh_name
 from xrelay.passes.types.infer_type import infer_types
@@ -63,8 +64,6 @@ class IRModule(ModuleOp):
 
     def _repr_html_(self) -> str:
         """Returns the functions and the text as HTML, for notebooks."""
-        from xrelay.api.notebook import html_text
-
         names = [f"@{name.name_hint}" for name in self.get_global_vars()]
         return html_text(f"module with {', '.join(names) or 'no function'}", self.astext())
 

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from xrelay.errors import ScheduleError, did_you_mean, with_article
+from xrelay.html import html_table
 from xrelay.te.expr import IterVar
 from xrelay.te.tensor import ComputeOp, Operation, PlaceholderOp, Tensor
 
@@ -155,6 +156,28 @@ class Stage:
         reason, hint = _ABSENT[name]
         raise NoPrimitiveError(f"stage {self.op.name!r} cannot {name}: {reason}", help=hint)
 
+    @property
+    def place(self) -> str:
+        """Where the stage is computed, as a text."""
+        if isinstance(self.op, PlaceholderOp):
+            return "input"
+        if self.attached is not None:
+            return f"in {self.attached[1].name} of {self.attached[0].op.name}"
+        return "inlined" if self.is_inlined else "output" if self.is_output else "before its readers"
+
+    @property
+    def loops(self) -> str:
+        """The names and extents of the loops, outermost first; empty if the stage has none of its own."""
+        has_none = self.is_inlined or isinstance(self.op, PlaceholderOp)
+        return "" if has_none else ", ".join(f"{axis.name} to {axis.extent}" for axis in self.leaf_iter_vars)
+
+    @property
+    def record(self) -> str:
+        """The steps in order, such as `split j by 16`."""
+        texts = (f"{step.kind} {', '.join(axis.name for axis in step.taken)}" for step in self.steps)
+        factors = (f" by {step.factor}" if step.factor else "" for step in self.steps)
+        return "; ".join(text + factor for text, factor in zip(texts, factors, strict=True))
+
     def _mark(self, kind: str, var: IterVar) -> None:
         self._check(var)
         self.steps.append(Step(kind, (var,)))
@@ -230,6 +253,11 @@ class Schedule:
         self.stages.insert(self.stages.index(stage), made)
         self._by_op[made.op] = made
         return made.op.tensor
+
+    def _repr_html_(self) -> str:
+        """Returns the stages with their loops, outermost first, and their steps as HTML, for notebooks."""
+        rows = [(stage.op.name, stage.place, stage.loops, stage.record) for stage in self.stages]
+        return html_table(["stage", "computed", "loops", "steps"], rows)
 
     def cache_read(self, tensor: Tensor, scope: str, readers: object) -> Tensor:
         """Raises `ScheduleError`: tensors cannot be cached for reading."""

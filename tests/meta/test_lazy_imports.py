@@ -23,8 +23,6 @@ LAZY: dict[str, str] = {
     "tools/opt": "xrelay-opt starts within 0.35 s: the imports of a flag run only if the flag is set",
     "src/xrelay/api/profile.py": "a profile imports its table, chart and trace when they are shown",
     "tools/comparison/node_values.py": "models of onnx and modules have values of their own kind",
-    "compat/relay/module.py": "only notebooks show HTML",
-    "compat/relay/function.py": "only notebooks show HTML",
     "src/xrelay/api/recipe.py": "a cached model opens without the compiler",
     "src/xrelay/api/compile.py": "most compilations need neither the printer of stages nor the helper of versions",
     "src/xrelay/api/version_helper.py": "a module is written for the helper only if its version is not cached",

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import xrelay
-from xrelay import relay
+from xrelay import relay, te
 
 
 @pytest.fixture(scope="module")
@@ -58,6 +58,20 @@ def test_module_and_function(module: relay.Module) -> None:
     assert str(module) in text
     x = relay.var("x", shape=(4,))
     assert "relay.nn.relu" in text_of(html_of(relay.Function([x], relay.nn.relu(x))))
+
+
+def test_schedule() -> None:
+    a = te.placeholder((32, 64), name="A")
+    b = te.compute((32, 64), lambda i, j: a[i, j] + 1.0, name="B")
+    c = te.compute((32, 64), lambda i, j: b[i, j] * 2.0, name="C")
+    s = te.create_schedule(c.op)
+    outer, inner = s[c].split(s[c].op.axis[1], factor=16)
+    s[c].vectorize(inner)
+    s[b].compute_at(s[c], outer)
+    text = text_of(html_of(s))
+    assert "Ainput" in text
+    assert "Bin j.outer of C" in text
+    assert "Coutputi to 32, j.outer to 4, j.inner to 16split j by 16; vectorize j.inner" in text
 
 
 def test_long_texts_are_folded() -> None:
