@@ -21,7 +21,7 @@ from xrelay.tools.commands.feeding import make_inputs
 from xrelay.tools.comparison.divergence import ValueRow
 from xrelay.tools.comparison.node_values import node_outputs
 from xrelay.tools.explore.fused_graph import INPUT, KERNEL, FusedGraph, GraphNode
-from xrelay.tools.explore.linked_text import Level
+from xrelay.tools.explore.linked_text import Level, Span
 from xrelay.tools.explore.page import PageContent
 from xrelay.tools.explore.recording import PassRecorder, StageRecorder
 
@@ -70,11 +70,10 @@ def saved_page(args: Namespace) -> PageContent:
     metadata = model.artifact.metadata
     profile, absent = _profile(args, model)
     lacking = dict.fromkeys(("fusion", "rewrites", "schedule", "memory", "passes", "values"), NOT_SAVED)
-    text = "\n".join(_lines(metadata))
     return PageContent(
         args.model.stem,
         _summary(metadata, ", a saved model"),
-        [Level("model", "the contents of the file", text)],
+        [_contents_level(metadata)],
         _kernels_in_order(metadata),
         profile=profile,
         absent=lacking | absent,
@@ -90,8 +89,9 @@ def _profile(args: Namespace, model: CompiledModel) -> tuple[Profile | None, dic
     if args.no_run or args.target is not None:
         return None, dict.fromkeys(("roofline",), NO_RUN)
     args.random = True
+    inputs = make_inputs(args, model.inputs)
     try:
-        return model.profile(make_inputs(args, model.inputs)), {}
+        return model.profile(inputs), {}
     except XRelayError as error:
         return None, dict.fromkeys(("kernels", "roofline"), f"The run failed: {error.render()}")
 
@@ -121,7 +121,7 @@ def _values(args: Namespace, imported: Level) -> list[tuple[str, ValueRow]]:
     return [(nodes.get(row.value.name, row.value.name), row) for row in compared_rows(args)]
 
 
-def _lines(metadata: ModelMetadata) -> list[str]:
+def _contents_level(metadata: ModelMetadata) -> Level:
     """Returns the contents of a compiled model: inputs, outputs, weights, and kernels with their nodes and work."""
 
     def described(kind: str, specs: tuple[TensorSpec, ...]) -> list[str]:
@@ -129,11 +129,13 @@ def _lines(metadata: ModelMetadata) -> list[str]:
 
     lines = [*described("input", metadata.inputs), *described("output", metadata.outputs)]
     lines += [f"{sum(spec.nbytes for spec in metadata.weights)} bytes of weights", ""]
+    spans: list[Span] = []
     for kernel in metadata.kernels:
         work = kernel.work
+        spans.append(Span(len(lines), len(lines) + 2, (*kernel.sources, f"@{kernel.symbol}")))
         lines += [f"kernel {kernel.symbol}: {', '.join(kernel.sources)}", f"  schedule: {work.schedule or 'unknown'}"]
         lines += [f"  operations: {work.operations or 'unknown'}, bytes: {work.bytes or 'unknown'}"]
-    return lines
+    return Level("model", "the contents of the file", "\n".join(lines), tuple(spans))
 
 
 def _kernels_in_order(metadata: ModelMetadata) -> FusedGraph:

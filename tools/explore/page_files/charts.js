@@ -56,7 +56,7 @@ function logAxis(values, begin, end) {
 /** The arena over the calls of a run: x is the call, y the offset in bytes. */
 function drawMemory() {
   const { calls, buffers, dynamic } = data.memory;
-  const note = dynamic ? `${dynamic} buffers of dynamic size or offset are not drawn. ` : "";
+  const note = dynamic ? `${dynamic} buffers of dynamic size or offset are not drawn: fix the sizes with --shapes. ` : "";
   if (!buffers.length) return [hint(`${note}The program has no buffer of constant size in an arena.`)];
   const total = Math.max(...buffers.map((buffer) => buffer.offset + buffer.size));
   const [width, height] = [Math.max(600, byId("tab").clientWidth - 90), 190];

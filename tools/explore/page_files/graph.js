@@ -43,7 +43,7 @@ function labelsOf(box) {
   const [node] = members;
   if (node.kind !== "kernel") return [node.name];
   const names = node.nodes.map((id) => data.names[id]).filter((text) => !text.startsWith("@"));
-  return [shortened(names.at(-1) ?? node.name, 34), shortened(node.ops.join(" · "), 44)];
+  return [shortened(names.at(-1) ?? node.name, 34), shortened(node.ops.join(" · "), 44)].filter((text) => text);
 }
 
 const shortened = (text, length) => (text.length <= length ? text : `${text.slice(0, length / 2)}…${text.slice(1 - length / 2)}`);
@@ -109,7 +109,7 @@ function drawnBox(box, { x, y, width, height }) {
 
 /** Returns the time of a box as a part of the slowest node's time, or null without a profile. */
 function shareOf(box) {
-  if (!data.profile) return null;
+  if (!data.profile || !box.members.some((number) => data.graph.nodes[number].seconds)) return null;
   const seconds = (number) => data.graph.nodes[number].seconds ?? 0;
   const largest = Math.max(...data.graph.nodes.map((node) => node.seconds ?? 0), 1e-12);
   return Math.min(1, box.members.reduce((sum, number) => sum + seconds(number), 0) / largest);
