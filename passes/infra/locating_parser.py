@@ -190,6 +190,14 @@ class LocatingParser(LiteralParser):
             self._first_uses.setdefault(operand.operand_name, operand.span)
         return super().resolve_operand(operand, type)
 
+    def resolve_operands(
+        self, args: Sequence[UnresolvedOperand], input_types: Sequence[AttributeInvT], error_pos: int
+    ) -> Sequence[SSAValue[AttributeInvT]]:
+        """Returns the values of operands; raises an error unless there is a type for each."""
+        if len(args) != len(input_types):
+            self.raise_error(f"the op has {len(args)} operands, and types for {len(input_types)}", error_pos)
+        return [self.resolve_operand(operand, type) for operand, type in zip(args, input_types, strict=True)]
+
     def _raise_undefined(self, outside: Mapping[str, object]) -> None:
         """Raises an error for the first value that is used and not defined; `outside` may have a value of that name."""
         if not self.forward_ssa_references:

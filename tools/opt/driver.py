@@ -95,10 +95,12 @@ class XRelayOptMain(xDSLOptMain):
         """Registers no frontend: the driver reads MLIR text with the project's parser."""
 
     def register_all_targets(self) -> None:
-        """Adds LLVM IR and assembly to xDSL's outputs."""
-        self.available_targets.update(self._universe.all_targets)
+        """Adds LLVM IR and assembly to xDSL's outputs; errors list them and MLIR before the others."""
+        others = self._universe.all_targets
+        self.available_targets["mlir"] = others["mlir"]
         self.available_targets["llvm-ir"] = lambda: LLVMIRTarget
         self.available_targets["asm"] = lambda: AssemblyTarget
+        self.available_targets.update(others)
 
     def setup_pipeline(self) -> None:
         """Does nothing: the pipeline is parsed in `execute`, where its errors are handled."""

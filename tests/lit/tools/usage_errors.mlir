@@ -14,6 +14,6 @@
 // MALFORMED: error: malformed pass pipeline 'cse{'
 // OPTION: error: [cse] has no option 'depth'; help: cse takes no options
 // FLAG: xrelay-opt: error: unrecognized arguments: --timng; help: did you mean '--timing'?
-// TARGET: invalid choice: 'nothing'
+// TARGET: invalid choice: 'nothing' (choose from mlir, llvm-ir, asm, 
 // LEVEL: error: argument --opt-level: invalid choice: 4 (choose from 0, 1, 2, 3)
 // TARGET-FORM: '{' is not of the form name{option=value}

@@ -50,6 +50,11 @@ ISOLATED = "func.func @f() { %%a = arith.negf %s : f32 func.return }"
             "it is defined outside of this isolated region",
         ),
         (f"{ISOLATED % '%b'}\nfunc.func @g() {{ %b = arith.constant 1 : i32 func.return }}", "f.mlir:1:34", "%b"),
+        (
+            "%a = relay.exp(%b, %b) : (tensor<f32>) -> tensor<f32>",
+            "f.mlir:1:26",
+            "the op has 2 operands, and types for 1",
+        ),
         ('"test.op"()\n// note\nfunc.func @f() { func.return }', "f.mlir:1:12", "Expected ':'"),
         (
             "func.func @f() {\n  cf.br ^a\n^a:\n  cf.br ^a\n^a:\n  func.return }",
