@@ -34,7 +34,8 @@ def installed_packages() -> InstalledPackages:
     """Returns the packages that are on the path now."""
     versions: dict[str, str] = {}
     announce = any(finder is not PathFinder and hasattr(finder, "find_distributions") for finder in sys.meta_path)
-    for folder in sys.path:
+    folders = [str(folder) for folder in sys.path]  # programs also add paths of other types
+    for folder in folders:
         try:
             for place, name, version in _packages_in(folder):
                 if name in FOUNDATIONS and version:
@@ -47,7 +48,7 @@ def installed_packages() -> InstalledPackages:
     for name in FOUNDATIONS:
         if name not in versions:
             versions[name] = _version(name)
-    return InstalledPackages(versions, announce or any(folder.endswith(".egg") for folder in sys.path))
+    return InstalledPackages(versions, announce or any(folder.endswith(".egg") for folder in folders))
 
 
 def _packages_in(folder: str) -> Iterator[tuple[str, str, str]]:

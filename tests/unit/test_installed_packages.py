@@ -16,9 +16,9 @@ def test_versions_are_those_of_the_metadata():
     assert installed_packages().versions == {name: version(name) for name in FOUNDATIONS}
 
 
-def test_the_first_folder_on_the_path_wins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_the_first_folder_on_the_path_has_precedence_whatever_its_type(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     (tmp_path / "numpy-0.1.dist-info").mkdir()
-    monkeypatch.setattr(sys, "path", [str(tmp_path / "missing"), str(tmp_path), *sys.path])
+    monkeypatch.setattr(sys, "path", [str(tmp_path / "missing"), tmp_path, *sys.path])
     assert installed_packages().versions["numpy"] == "0.1"
 
 
