@@ -51,6 +51,7 @@ from xrelay.lowering.topi_to_loop.schedules.ordered import (
 )
 from xrelay.lowering.topi_to_loop.schedules.schedule_draft import ScheduleDraft
 from xrelay.lowering.topi_to_loop.schedules.shared_indices import move_inside, sharing_loop
+from xrelay.lowering.topi_to_loop.schedules.streamed_rows import fold_streamed_rows
 from xrelay.passes.loop.nest_queries import enclosing_loops, reduces_over
 from xrelay.passes.loop.primitives.accumulators import updates_of
 
@@ -118,6 +119,8 @@ def consumer_at_points(draft: ScheduleDraft, name: str, *, read_elsewhere: bool 
 
 def fold_at_consumer(draft: ScheduleDraft, name: str) -> bool:
     """Computes a reduction at the rows of its consumer with local accumulators; returns whether that was possible."""
+    if fold_streamed_rows(draft, name):
+        return True
     has_parts = share_terms(draft, name, _piece_count(draft, draft.block(name)))
     if not has_parts and _fold_in_lanes(draft, name):
         return True

@@ -690,3 +690,46 @@ func.func private @transposed_rows(%x: tensor<64x20x24xf32>) -> tensor<20x24x64x
   }
   func.return %y : tensor<20x24x64xf32>
 }
+
+// Long rows are added to the results in the L1 cache, eight at a time. Two threads share the columns of a single matrix.
+// CHECK-LABEL: func.func private @sum_of_rows
+// CHECK-NOT: cache_inplace
+// CHECK-SAME: parallelize(
+// AVX2-LABEL: func.func private @sum_of_rows
+// AVX2-SAME: split("k", 8, names = ["k_o", "k_i"]), split("j", 32, names = ["j_o", "j_i"]), reorder("k_o", "j_o", "k_i", "j_i"), cache_inplace("s", "j_o")
+// AVX2-SAME: s adds 8 rows of j at a time to results in the L1 cache
+func.func private @sum_of_rows(%x: tensor<1024x1024xf32>) -> tensor<1024xf32> {
+  %y = topi.compute "s" [%j : 1024] reduce [%k : 1024] init [%acc = 0.0 : f32] : tensor<1024xf32> {
+    %0 = topi.read %x[%k, %j] : tensor<1024x1024xf32>
+    %1 = arith.addf %acc, %0 fastmath<reassoc> : f32
+    topi.yield %1 : f32
+  }
+  func.return %y : tensor<1024xf32>
+}
+
+// Threads share matrices.
+// CHECK-LABEL: func.func private @sums_of_rows
+// CHECK-SAME: cache_inplace("s", "j_o")
+// CHECK-SAME: parallelize("i")
+func.func private @sums_of_rows(%x: tensor<16x100x1024xf32>) -> tensor<16x1024xf32> {
+  %y = topi.compute "s" [%i : 16, %j : 1024] reduce [%k : 100] init [%acc = 0.0 : f32] : tensor<16x1024xf32> {
+    %0 = topi.read %x[%i, %k, %j] : tensor<16x100x1024xf32>
+    %1 = arith.addf %acc, %0 fastmath<reassoc> : f32
+    topi.yield %1 : f32
+  }
+  func.return %y : tensor<16x1024xf32>
+}
+
+// Rows of a quarter of a page.
+// CHECK-LABEL: func.func private @sums_of_short_rows
+// CHECK-NOT: cache_inplace
+// AVX2-LABEL: func.func private @sums_of_short_rows
+// AVX2-NOT: cache_inplace
+func.func private @sums_of_short_rows(%x: tensor<16x100x256xf32>) -> tensor<16x256xf32> {
+  %y = topi.compute "s" [%i : 16, %j : 256] reduce [%k : 100] init [%acc = 0.0 : f32] : tensor<16x256xf32> {
+    %0 = topi.read %x[%i, %k, %j] : tensor<16x100x256xf32>
+    %1 = arith.addf %acc, %0 fastmath<reassoc> : f32
+    topi.yield %1 : f32
+  }
+  func.return %y : tensor<16x256xf32>
+}
