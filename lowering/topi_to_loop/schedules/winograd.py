@@ -27,6 +27,7 @@ from xrelay.lowering.topi_to_loop.schedules.kernel_view import (
 )
 from xrelay.lowering.topi_to_loop.schedules.reduction import partial_sum_steps
 from xrelay.lowering.topi_to_loop.schedules.register_tile import (
+    FEW_TILES,
     around_tile,
     prefetch_weight,
     schedule_sums,
@@ -121,8 +122,8 @@ class BlockPlan:
     register: RegisterTile
     parts: int
     """The number of parts of the filters that run in parallel, each with the transformed data of its own."""
-    has_all_tiles: bool = False
-    """Whether there is one block, so that the weight is read once."""
+    is_image: bool = False
+    """Whether a block has all tiles of an image, so that the weight is read once for each image."""
 
     @property
     def tiles(self) -> int:
@@ -202,7 +203,8 @@ def _plan(view: KernelView, product: ProductView, rows: int, columns: int) -> Bl
     blocks *= product.extent(Role.COLUMNS) // columns
     register = _register_tile(view, product, rows, columns)
     parts = _parts(view.target, blocks, product.extent(Role.CHANNELS) // register.blocks)
-    return BlockPlan(product.extent(Role.POINT_ROWS) - 2, rows, columns, register, parts, blocks == 1)
+    is_image = rows == product.extent(Role.ROWS) and columns == product.extent(Role.COLUMNS)
+    return BlockPlan(product.extent(Role.POINT_ROWS) - 2, rows, columns, register, parts, is_image)
 
 
 def _dynamic_plan(view: KernelView, product: ProductView, rows: int) -> BlockPlan:
@@ -291,8 +293,9 @@ def _apply(stages: Stages, plan: BlockPlan, draft: ScheduleDraft) -> None:
         _copy_tiles(draft, stages, plan)
     draft.mark_done(stored, *stages.names)
     draft.record_reason(f"blocks of {plan.rows} x {plan.columns} tiles, {plan.register_text}")
-    if plan.has_all_tiles:
-        prefetch_weight(draft, reduction, plan.tiles / plan.register.positions)
+    if plan.is_image:
+        # Not in the innermost loop: with address arithmetic there, LLVM spills accumulators.
+        prefetch_weight(draft, reduction, FEW_TILES)
     schedule_remaining(draft)
 
 

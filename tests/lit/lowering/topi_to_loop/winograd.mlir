@@ -29,10 +29,10 @@ func.func private @conv(%x: tensor<1x4x56x56x16xf32>, %w: tensor<4x6x6x64x16xf32
 }
 
 // One block has all tiles: threads share the filters, and each of them transforms the data. Sums over many channels are
-// split into partial sums. The weight, which is read once, is prefetched.
+// split into partial sums. The weight, which is read once for an image, is prefetched.
 // CHECK-LABEL: func.func private @small
 // CHECK-SAME: split("products_ko", 8, names = ["products_ko_parts", "products_ko"]), partial_sums("products", "products_ko_parts")
-// CHECK-SAME: prefetch("products_ki")
+// CHECK-SAME: prefetch("products_ko")
 // THREADS-LABEL: func.func private @small
 // THREADS-SAME: split("conv2d_co_o", 8, names = ["conv2d_co_o_o", "conv2d_co_o_i"])
 // THREADS-SAME: compute_at("data_rows", "conv2d_co_o_i")
