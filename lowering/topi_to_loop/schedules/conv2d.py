@@ -142,7 +142,7 @@ def _tile(product: ProductView, tile: RegisterTile, draft: ScheduleDraft) -> Non
     sizes = _sizes(draft, product, tile)
     axes = [TiledAxis(product.positions[role], size) for role, size in sizes.items() if role in product.positions]
     shared = None if depthwise else _shared_rows(draft, product, tile.rows)
-    moved = _rows_in_cache(draft, product, tile) if shared is None and not depthwise else shared
+    moved = _moved_axis(draft, product, tile) if shared is None and not depthwise else shared
     terms, reduction = product.loop(Role.TERM), reduction_loops(product.block)
     is_streamed = not depthwise and _is_streamed(draft, product)
     tile_products(
@@ -157,7 +157,8 @@ def _tile(product: ProductView, tile: RegisterTile, draft: ScheduleDraft) -> Non
         f"registers, expected at {tile.efficiency:.0%} of the peak"
     )
     if is_streamed:
-        prefetch_weight(draft, reduction, product.extent(Role.ROWS) * product.extent(Role.COLUMNS) / tile.positions)
+        roles = (Role.BATCH, Role.ROWS, Role.COLUMNS) if moved is not None else (Role.ROWS, Role.COLUMNS)
+        prefetch_weight(draft, reduction, prod(map(product.extent, roles)) / tile.positions)
     schedule_remaining(draft, shared)
 
 
@@ -201,22 +202,26 @@ PIECE_OF_IMAGE = 0.4
 """The part of the L2 cache that a piece of the image may fill; the weight may fill as much."""
 
 
-def _rows_in_cache(draft: ScheduleDraft, product: ProductView, tile: RegisterTile) -> SharedAxis | None:
-    """Returns the rows as an axis whose pieces stay in the L2 cache for all filters, if the image does not.
+def _moved_axis(draft: ScheduleDraft, product: ProductView, tile: RegisterTile) -> SharedAxis | None:
+    """Returns an axis to move out if that moves less data between the caches; the order is batch, filters, rows.
 
-    The filters of each tile would read the whole image from the L3 cache or memory.
+    - Pieces of rows, before the filters, stay in the L2 cache for all filters if an image is larger than the cache. The
+      filters of each tile would read the whole image from the L3 cache or memory.
+    - Filters, before the batch, are read once for all images instead of for each of them.
     """
     is_dynamic = any(map(draft.is_dynamic, loops_of_kind(product.block, IterKind.SPATIAL)))
     if is_dynamic or Role.PLANES in product.positions or product.extent(Role.CHANNELS) <= tile.blocks:
         return None
-    image, weight = (max(map(buffer_bytes, product.factors_along(role))) for role in (Role.ROWS, Role.LANE))
-    limit = PIECE_OF_IMAGE * draft.target.l2
-    pieces = ceil(image / product.extent(Role.BATCH) / limit)
-    if weight > limit or not 1 < pieces <= product.extent(Role.ROWS) // tile.rows:
+    images, weight = (max(map(buffer_bytes, product.factors_along(role))) for role in (Role.BATCH, Role.LANE))
+    batch, limit = product.extent(Role.BATCH), PIECE_OF_IMAGE * draft.target.l2
+    panels, pieces = product.extent(Role.CHANNELS) // tile.blocks, ceil(images / batch / limit)
+    if weight <= limit and 1 < pieces <= product.extent(Role.ROWS) // tile.rows:
+        position, before, count = Role.ROWS, Role.CHANNELS, pieces
+    elif weight > limit and weight * (batch - 1) > images * (panels if images > limit else 1):
+        position, before, count = Role.CHANNELS, Role.BATCH, panels
+    else:
         return None
-    return SharedAxis(
-        product.positions[Role.ROWS], product.positions[Role.CHANNELS], len(product.block.spatial), pieces
-    )
+    return SharedAxis(product.positions[position], product.positions[before], len(product.block.spatial), count)
 
 
 GATHERED_LANE, GATHERED_VECTOR = 1.4, 6.5

@@ -31,8 +31,8 @@ def test_convolution(shape: tuple[int, ...], filters: int, kernel: int, stride: 
     check_native(relay.Module.from_expr(relay.Function([data], body)), [weight(*shape, seed=1)], 1e-4)
 
 
-@pytest.mark.parametrize(("shape", "filters", "kernel", "stride"), SHAPES[:3])
-def test_pieces_in_the_cache(shape: tuple[int, ...], filters: int, kernel: int, stride: int) -> None:
+@pytest.mark.parametrize(("shape", "filters", "kernel", "stride"), [*SHAPES[:3], ((5, 64, 7, 5), 160, 1, 1)])
+def test_axes_moved_for_the_cache(shape: tuple[int, ...], filters: int, kernel: int, stride: int) -> None:
     data = relay.var("data", shape=shape)
     filter_ = relay.const(weight(filters, shape[1], kernel, kernel))
     conv = relay.nn.conv2d(data, filter_, strides=(stride, stride), padding=(kernel // 2, kernel // 2))

@@ -28,3 +28,17 @@ func.func private @one_tile(%x: tensor<1x16x56x56x16xf32>, %w: tensor<2x16x1x1x1
   %r = topi.conv2d_nchwc(%x, %w) : (tensor<1x16x56x56x16xf32>, tensor<2x16x1x1x16x16xf32>) -> tensor<1x2x56x56x16xf32>
   func.return %r : tensor<1x2x56x56x16xf32>
 }
+
+// The filters are read once for a batch of small images.
+// CHECK-LABEL: func.func private @batch
+// CHECK-SAME: reorder("conv2d_write_1_o", "conv2d_write_0", "conv2d_write_2_o"
+// CHECK-LABEL: func.func private @batch_of_large_images
+// CHECK-SAME: reorder("conv2d_write_0", "conv2d_write_1_o"
+func.func private @batch(%x: tensor<8x16x7x7x16xf32>, %w: tensor<64x16x1x1x16x16xf32>) -> tensor<8x64x7x7x16xf32> {
+  %r = topi.conv2d_nchwc(%x, %w) : (tensor<8x16x7x7x16xf32>, tensor<64x16x1x1x16x16xf32>) -> tensor<8x64x7x7x16xf32>
+  func.return %r : tensor<8x64x7x7x16xf32>
+}
+func.func private @batch_of_large_images(%x: tensor<8x16x28x28x16xf32>, %w: tensor<64x16x1x1x16x16xf32>) -> tensor<8x64x28x28x16xf32> {
+  %r = topi.conv2d_nchwc(%x, %w) : (tensor<8x16x28x28x16xf32>, tensor<64x16x1x1x16x16xf32>) -> tensor<8x64x28x28x16xf32>
+  func.return %r : tensor<8x64x28x28x16xf32>
+}
