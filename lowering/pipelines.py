@@ -96,6 +96,9 @@ STEPS = (
 )
 """The passes that `convert-scf-to-llvm` combines, with the same output: for reading, and for texts between them."""
 
+KERNELS: Final = ("relay-keep-floats", "relay-merge-kernels")
+"""The passes on outlined kernels."""
+
 FUSE: Final = ("relay-fuse-ops", "relay-recompute-groups", "relay-fuse-rows", "relay-fuse-attention")
 """The passes that decide which ops share a kernel."""
 
@@ -200,7 +203,7 @@ def _woven(
     )
     lowerings: dict[Phase, tuple[str, ...]] = {
         # Basic block normal form is here, not in the optimiser, so that no optimiser option disables it.
-        Phase.FUSED: ("relay-to-basic-block-normal-form", *fuse, "relay-outline-fused", "relay-merge-kernels"),
+        Phase.FUSED: ("relay-to-basic-block-normal-form", *fuse, "relay-outline-fused", *KERNELS),
         Phase.TOPI: ("convert-relay-to-topi", "topi-inline-injective", "dce"),
         Phase.LOOP: ("topi-expand-named", "topi-inline-injective", "dce", *to_loops),
         Phase.SCHEDULED: ("loop-apply-schedules", "loop-plan-memory", "loop-lower-blocks", "loop-split-conditions"),

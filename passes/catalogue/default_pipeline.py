@@ -59,6 +59,7 @@ OPTIMIZER_PIPELINE: tuple[PipelineRow, ...] = (
     PipelineRow(ON_DEMAND, "relay-fake-quantization-to-integer", "integer arithmetic is faster for quantised networks"),
     PipelineRow(3, "qnn-multiply-integers", "CPUs multiply four bytes in the time of one float"),
     PipelineRow(3, "qnn-fuse-block-dequantize", "a weight of 4 bits takes an eighth of the memory of its f32 form"),
+    PipelineRow(2, "qnn-select-integers", "bytes take a quarter of the memory of the floats that they represent"),
     PipelineRow(3, "qnn-fold-quantize-scale", "a quotient takes longer than all other ops of a quantised layer"),
     PipelineRow(1, "qnn-legalize", "a table lookup is faster than a function of 8-bit numbers"),
     PipelineRow(0, "qnn-canonicalize-ops", "kernels compute quantised operators as plain integer operators"),

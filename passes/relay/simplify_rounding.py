@@ -1,23 +1,20 @@
 """`relay-simplify-rounding`: removes steps of rounding and saturation that do not change the result.
 
 A layer of a quantised network rounds its sums to bytes: NaN becomes 0, the zero point is added, and the sums are
-clipped. These steps take longer than the products, which an instruction adds up four or more at a time. Exact, except
-for the sign of a zero.
+clipped. These steps take longer than the products, which an instruction adds up four or more at a time. Exact.
 
 Before:
 
     %r = relay.round(relay.multiply(relay.cast(%p) {dtype = f32}, %s))             %p : i32, %s : a constant
     %n = relay.where(relay.isnan(%r), %zero, %r)
-    %q = relay.cast(relay.clip(relay.add(%n, %z)) {a_min = 0.0, a_max = 255.0}) {dtype = ui8}
-    %y = relay.cast(relay.subtract(relay.cast(%q) {dtype = i32}, %k)) {dtype = f32}        %z and %k are 137
+    %q = relay.cast(relay.clip(relay.add(%n, %z)) {a_min = 0.0, a_max = 255.0}) {dtype = ui8}          %z is 0
 
 After:
 
     %r = relay.round(relay.multiply(relay.cast(%p) {dtype = f32}, %s))
-    %y = relay.clip(%r) {a_min = -137.0, a_max = 118.0}
+    %q = relay.cast(relay.clip(%r) {a_min = 0.0, a_max = 255.0}) {dtype = ui8}
 
-The pass refuses: numbers that may be infinite, for which it finds no bound, because their sums and products may be NaN;
-bytes with other uses, which are computed anyway; zero points that differ or are not known.
+The pass refuses numbers that may be infinite, for which it finds no bound: their sums and products may be NaN.
 """
 
 from __future__ import annotations
@@ -49,9 +46,6 @@ from xrelay.passes.relay.simplify_numbers import uniform_number
 LARGEST = 1e30
 """The greatest bound that counts: f32 represents sums of numbers below it, with the error of their rounding."""
 
-WHOLE = 1 << 24
-"""f32 represents all whole numbers up to this one."""
-
 
 @dataclass(frozen=True)
 class RelaySimplifyRoundingPass(XRelayPass):
@@ -64,7 +58,6 @@ class RelaySimplifyRoundingPass(XRelayPass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Rewrites the module in place."""
         rewrite_once(op, WhereOp, DropNanCheck(_bounds(op)))
-        rewrite_once(op, CastOp, KeepFloats())
         rewrite_once(op, AddOp, DropZeroPoint())
         rewrite(op, {})
 
@@ -88,40 +81,6 @@ class DropNanCheck(RewritePattern):
             return
         if check.operands[0] is op.y and op.y in self._bounds and op.y.type == op.results[0].type:
             Emitter(rewriter, op).replace(op.y)
-
-
-class KeepFloats(RewritePattern):
-    """Replaces whole numbers that are cast to integers and back. Exact, except for the sign of a zero.
-
-    Before:
-
-        %q = relay.cast(relay.clip(relay.add(relay.round(%x), %z)) {a_min = 0.0, a_max = 255.0}) {dtype = ui8}
-        %y = relay.cast(relay.subtract(relay.cast(%q) {dtype = i32}, %k)) {dtype = f32}
-
-    After, if %z and %k are 137:
-
-        %y = relay.clip(relay.round(%x)) {a_min = -137.0, a_max = 118.0}
-    """
-
-    def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter) -> None:
-        """Rewrites `op` if it casts the distance of a rounded number from its zero point to f32."""
-        distance = owner_of(op.operands[0], SubtractOp)
-        wide = None if distance is None else owner_of(distance.operands[0], CastOp)
-        narrow = None if wide is None else owner_of(wide.operands[0], CastOp)
-        clip = None if narrow is None else owner_of(narrow.operands[0], ClipOp)
-        shifted = None if clip is None else owner_of(clip.operands[0], AddOp)
-        if distance is None or narrow is None or clip is None or shifted is None:
-            return
-        zero_point, (whole, other) = uniform_number(distance.operands[1]), shifted.operands
-        if zero_point is None or uniform_number(other) != zero_point:
-            return
-        if not _is_f32(op.results[0]) or whole.type != op.results[0].type or not _is_whole(whole):
-            return
-        limits = clip.a_min.value.data, clip.a_max.value.data
-        if narrow.results[0].has_one_use() and _holds(numpy_dtype(element_type_of(narrow.results[0].type)), limits):
-            low, high = (limit - zero_point for limit in limits)
-            emit = Emitter(rewriter, op)
-            emit.replace(emit.call(ClipOp, whole, a_min=low, a_max=high))
 
 
 class DropZeroPoint(RewritePattern):
@@ -149,20 +108,6 @@ class DropZeroPoint(RewritePattern):
 
 def _is_f32(value: SSAValue) -> bool:
     return is_complete(value.type) and numpy_dtype(element_type_of(value.type)) == np.float32
-
-
-def _holds(dtype: np.dtype, limits: tuple[float, float]) -> bool:
-    """Whether an integer type has all whole numbers between limits, and f32 all numbers of the type."""
-    range_ = np.iinfo(dtype) if dtype.kind in "iu" else None
-    return range_ is not None and range_.min <= limits[0] and limits[1] <= range_.max <= WHOLE
-
-
-def _is_whole(value: SSAValue) -> bool:
-    """Whether a value consists of rounded numbers, in which 0 may replace NaN."""
-    choice = owner_of(value, WhereOp)
-    if choice is not None and uniform_number(choice.x) == 0:
-        value = choice.y
-    return owner_of(value, RoundOp) is not None
 
 
 # --- bounds

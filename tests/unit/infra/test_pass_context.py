@@ -139,6 +139,7 @@ def test_every_row_is_a_pass_with_its_record() -> None:
 
 def test_every_graph_pass_has_a_row_or_is_unknown_to_relay() -> None:
     ours_alone = {
+        "qnn-select-integers",
         "qnn-fold-quantize-scale",
         "qnn-fuse-block-dequantize",
         "qnn-multiply-integers",
@@ -154,6 +155,7 @@ def test_every_graph_pass_has_a_row_or_is_unknown_to_relay() -> None:
         "relay-name-extents",
         "relay-narrow-products",
         "relay-simplify-rounding",
+        "relay-keep-floats",
         "relay-outline-fused",
         "relay-recompute-groups",
         "relay-fuse-rows",
