@@ -80,9 +80,13 @@ def propose_conv2d_nchwc(view: KernelView) -> list[Proposal]:
 
 
 def _splits_blocks(view: KernelView, product: ProductView) -> bool:
-    """Whether a tile has some vectors of one block of filters, because a block of a sum of terms has several."""
+    """Whether a tile has some vectors of one block of filters, because a block for tiles of bytes has several.
+
+    Depthwise filters have the blocks of the convolutions around.
+    """
     lanes, block = view.lanes(product.block), product.extent(Role.LANE)
-    return Role.TERM in product.positions and block > lanes and block % lanes == 0
+    has_blocks_of_tiles = Role.TERM in product.positions or product.is_depthwise
+    return has_blocks_of_tiles and block > lanes and block % lanes == 0
 
 
 def _columns(view: KernelView, product: ProductView) -> int:

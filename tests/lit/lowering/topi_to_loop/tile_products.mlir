@@ -117,3 +117,12 @@ func.func private @large(%x: tensor<1x4x14x14x64xui8>, %w: tensor<16x64x1x1x64x4
   %r = topi.conv2d_nchwc_terms(%x, %w) : (tensor<1x4x14x14x64xui8>, tensor<16x64x1x1x64x4xi8>) -> tensor<1x16x14x14x64xi32>
   func.return %r : tensor<1x16x14x14x64xi32>
 }
+
+// A tile of depthwise filters has one vector of a block.
+// CHECK-LABEL: func.func private @depthwise
+// CHECK-SAME: split("conv2d_write_4", 16,
+// CHECK-SAME: columns x 1 vectors of 16 channels
+func.func private @depthwise(%x: tensor<1x1x16x16x48xf32>, %w: tensor<1x1x3x3x1x48xf32>) -> tensor<1x1x14x14x48xf32> attributes {relay.primitive} {
+  %r = topi.conv2d_nchwc(%x, %w) {groups = 48 : i64} : (tensor<1x1x16x16x48xf32>, tensor<1x1x3x3x1x48xf32>) -> tensor<1x1x14x14x48xf32>
+  func.return %r : tensor<1x1x14x14x48xf32>
+}
