@@ -40,7 +40,7 @@ from xrelay.lowering.topi_to_loop.schedules.reduction import fold_at_consumer
 from xrelay.lowering.topi_to_loop.schedules.schedule_draft import ScheduleDraft
 from xrelay.lowering.topi_to_loop.schedules.tile_model import RegisterTile, rank_tiles
 from xrelay.lowering.topi_to_loop.schedules.tile_products import tile_cycles, tile_sizes
-from xrelay.target.cpus import MIN_POSITIONS, UNITS
+from xrelay.target.cpus import UNITS
 
 
 def propose_dense(view: KernelView) -> list[Proposal]:
@@ -232,15 +232,14 @@ def _tiles(view: KernelView, product: ProductView, lanes: int) -> Sequence[Regis
     If there is a single row, a tile has at most half of the columns, so that two threads can run.
     Each vector of columns is a stream of a packed weight. The speed of one or two rows is that of the L2 cache or of
     memory, which a core reads fastest in a few streams.
-    In each step, a tile reads an element of each of its rows. If their distance is a power of two, their lines compete
-    for the ways of the L1 cache. A tile then has no more rows than ways, and leaves those that it can do without to the
-    lines of the weight.
+    In each step, a tile reads an element of each of its rows. A tile has no more rows than the L1 cache has lines for
+    if their distance is a power of two.
     """
     rows, blocks = product.extent(Role.ROWS), -(-product.extent(Role.COLUMNS) // lanes)
     few = max(1, blocks // 2) if rows == 1 else None
     if rows < ROWS_OF_A_STREAM:
         few = MAX_STREAMS if few is None else min(few, MAX_STREAMS)
-    ways, pitch = min(view.target.l1 // SAME_PLACE, MIN_POSITIONS), _row_pitch(product)
+    ways, pitch = view.target.l1 // SAME_PLACE, _row_pitch(product)
     most = None if pitch is None else ways * SAME_PLACE // gcd(pitch, SAME_PLACE)
     return rank_tiles(rows, blocks, view.target.vector_registers, max_blocks=few, max_columns=most)
 
