@@ -17,11 +17,13 @@ callers. The module goes through the same stages as a whole program.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Final
 
 from xdsl.dialects import func
-from xdsl.dialects.builtin import ArrayAttr, ModuleOp, StringAttr, SymbolRefAttr, UnitAttr
+from xdsl.dialects.builtin import ArrayAttr, FunctionType, ModuleOp, StringAttr, SymbolRefAttr, UnitAttr
 from xdsl.ir import Operation, Region
 from xdsl.rewriter import InsertPoint, Rewriter
 
@@ -45,10 +47,11 @@ from xrelay.dialects.shared.attribute_names import (
 from xrelay.dialects.shared.is_attribute import is_attribute
 from xrelay.dialects.shared.op_lists import all_ops, calls_by_callee
 from xrelay.dialects.shared.op_making import copy
-from xrelay.lowering.kernel_work import kernel_work
+from xrelay.lowering.kernel_work import kernel_work, with_schedule
 from xrelay.passes.loop.memory.hoist_scratch import pass_declared_scratch
 from xrelay.passes.loop.memory.noalias import mark_noalias
 from xrelay.passes.loop.nest_queries import kernels_of
+from xrelay.passes.loop.parametrize_kernels import similar_kernels
 from xrelay.runtime.kernel_work import KernelWork
 
 KERNEL = "kernel"
@@ -86,10 +89,34 @@ def sources_of(kernel: func.FuncOp) -> tuple[str, ...]:
     return tuple(each.data for each in sources) if is_attribute(sources, ArrayAttr[StringAttr]) else ()
 
 
-def take_units(module: ModuleOp, *, with_extents: bool) -> list[KernelUnit]:
-    """Moves the private kernels of a module into units; those with extents or versions only if `with_extents`.
+def merged_kernels(module: ModuleOp) -> set[func.FuncOp]:
+    """Returns the kernels that passes after the assignment of schedules may merge.
 
-    Kernels that call functions or refer to globals stay. `declare_lowered` updates the declaration after lowering.
+    They have extents or versions, or differ from others in constant extents alone.
+    """
+    found = kernels_of(module)
+    versions = versions_by_kernel(found)
+    dynamic = {kernel for kernel in found if index_arguments(kernel) or kernel.sym_name.data in versions}
+    return dynamic | similar_kernels(module)
+
+
+WorkBySignature = Mapping[tuple[str, FunctionType], KernelWork]
+"""The work of kernels by symbol and type."""
+NO_WORK: Final[WorkBySignature] = MappingProxyType({})
+
+
+def work_of(kernels: Iterable[func.FuncOp]) -> WorkBySignature:
+    """Returns the work of kernels that are not scheduled."""
+    return {(kernel.sym_name.data, kernel.function_type): kernel_work(kernel) for kernel in kernels}
+
+
+def take_units(
+    module: ModuleOp, *, left: Container[func.FuncOp] = (), work: WorkBySignature = NO_WORK
+) -> list[KernelUnit]:
+    """Moves the private kernels of a module into units, except those in `left`.
+
+    `work` is that of kernels that have been scheduled. Kernels that call functions or refer to globals stay.
+    `declare_lowered` updates the declaration after lowering.
     """
     functions = {op.sym_name.data: op for op in module.ops if isinstance(op, func.FuncOp)}
     versions = versions_by_kernel(kernels_of(module))
@@ -98,7 +125,7 @@ def take_units(module: ModuleOp, *, with_extents: bool) -> list[KernelUnit]:
         for kernel in kernels_of(module)
         if kernel.sym_visibility == _PRIVATE
         and VERSION not in kernel.attributes
-        and (with_extents or not (index_arguments(kernel) or kernel.sym_name.data in versions))
+        and kernel not in left
         and _is_self_contained(kernel)
         and all(_is_self_contained(own) for own, _ in versions.get(kernel.sym_name.data, ()))
     ]
@@ -112,7 +139,8 @@ def take_units(module: ModuleOp, *, with_extents: bool) -> list[KernelUnit]:
         sites = calls.get(kernel.sym_name.data, ())
         if sites and own.issuperset(sites):
             kernel.attributes[TAKES_SCRATCH] = UnitAttr()
-        units.append(_take(kernel, versions.get(kernel.sym_name.data, ()), sites))
+        known = work.get((kernel.sym_name.data, kernel.function_type))
+        units.append(_take(kernel, versions.get(kernel.sym_name.data, ()), sites, known))
     return units
 
 
@@ -162,14 +190,18 @@ def declaration_of(kernel: func.FuncOp) -> func.FuncOp:
 
 
 def _take(
-    kernel: func.FuncOp, versions: Sequence[tuple[func.FuncOp, KernelVersion]], calls: Sequence[func.CallOp]
+    kernel: func.FuncOp,
+    versions: Sequence[tuple[func.FuncOp, KernelVersion]],
+    calls: Sequence[func.CallOp],
+    work: KernelWork | None,
 ) -> KernelUnit:
     """Moves a kernel with its versions into a module of its own, and leaves a declaration."""
     name, declaration = kernel.sym_name.data, declaration_of(kernel)
     declaration.location = kernel.location
     Rewriter.insert_op(declaration, InsertPoint.before(kernel))
     functions = [kernel]
-    work = kernel_work(kernel) if SCHEDULE_REASON in kernel.attributes else None
+    if SCHEDULE_REASON in kernel.attributes:
+        work = kernel_work(kernel) if work is None else with_schedule(work, kernel)
     for attribute in _NOT_OF_ITS_CODE:
         if attribute != LOOP_DIMS or not versions:
             kernel.attributes.pop(attribute, None)

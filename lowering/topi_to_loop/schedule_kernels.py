@@ -6,13 +6,17 @@ from dataclasses import dataclass, field
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import FuncOp
 from xdsl.rewriter import Rewriter
 
+from xrelay.dialects.loop import ScheduleAttr
 from xrelay.dialects.shared.attribute_names import SCHEDULE
 from xrelay.lowering.topi_to_loop.schedules.choose_family import schedule_kernel
 from xrelay.passes.infra.conversion import dispose
 from xrelay.passes.infra.xrelay_pass import REORDERS_SUMS, XRelayPass
+from xrelay.passes.loop.merge_kernels import LoopMergeKernelsPass
 from xrelay.passes.loop.nest_queries import kernels_of
+from xrelay.passes.loop.parametrize_kernels import LoopParametrizeKernelsPass
 from xrelay.target import Target
 
 
@@ -31,10 +35,13 @@ class LoopScheduleKernelsPass(XRelayPass):
         loop.for "w_i" %w_i to 14 {…}
     ```
 
-    The result is that of `loop-assign-schedules{families=own}` and `loop-apply-schedules`. The first of these passes
-    tries each primitive on a copy of the kernel, and the second repeats them on the kernel, which takes up to a tenth
-    of the time to compile it. This pass keeps the copy. The compiler runs it on kernels in modules of their own, whose
-    schedules no other pass reads. Kernels that have a schedule stay unchanged, for `loop-apply-schedules`.
+    The result is that of `loop-assign-schedules{families=own}`, `loop-merge-kernels`, `loop-parametrize-kernels` and
+    `loop-apply-schedules`. The first of these passes tries each primitive on a copy of the kernel, and the last repeats
+    them on the kernel, which takes up to a tenth of the time to compile it. This pass keeps the copy. The compiler runs
+    it on kernels in modules of their own, and before on those that may be merged, whose schedules no other pass reads.
+
+    Kernels that have a schedule stay unchanged, and so do those that replace several kernels, for
+    `loop-apply-schedules`. The others have the empty schedule afterwards.
 
     The `target` has the syntax of `Target.parse`, in quotes: `loop-schedule-kernels{target="cpu -mcpu=znver4"}`.
     """
@@ -47,9 +54,24 @@ class LoopScheduleKernelsPass(XRelayPass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Schedules the kernels of the module in place."""
         target = Target.parse(self.target)
-        for kernel in kernels_of(op):
-            if SCHEDULE not in kernel.attributes:
-                chosen = schedule_kernel(kernel, target, "own")
-                chosen.describe(chosen.scheduled)
-                dispose(kernel.detach_region(0))
-                Rewriter.replace_op(kernel, chosen.scheduled, [])
+        kernels = [kernel for kernel in kernels_of(op) if SCHEDULE not in kernel.attributes]
+        chosen = {kernel: schedule_kernel(kernel, target, "own") for kernel in kernels}
+        for kernel, choice in chosen.items():
+            kernel.attributes[SCHEDULE] = choice.schedule
+            choice.describe(kernel)
+        LoopMergeKernelsPass().apply(ctx, op)
+        LoopParametrizeKernelsPass().apply(ctx, op)
+        for kernel, choice in chosen.items():
+            if kernel.parent is None:
+                dispose(choice.scheduled.detach_region(0))
+            else:
+                _replace(kernel, choice.scheduled)
+
+
+def _replace(kernel: FuncOp, scheduled: FuncOp) -> None:
+    """Replaces a kernel by its scheduled copy, which gets its attributes and the empty schedule."""
+    scheduled.attributes |= kernel.attributes
+    scheduled.attributes[SCHEDULE] = ScheduleAttr([])
+    scheduled.arg_attrs = kernel.arg_attrs
+    dispose(kernel.detach_region(0))
+    Rewriter.replace_op(kernel, scheduled, [])

@@ -32,7 +32,9 @@ from xrelay.target.target import Target
 FIRST_PASS = "loop-assign-schedules"
 """The pass of the stage LOOP before which kernels are extracted."""
 SCHEDULE_PASS = "loop-schedule-kernels"
-"""The pass that replaces it on extracted kernels."""
+"""The pass that replaces it and `MERGE_PASSES` on extracted kernels, and on those that may be merged."""
+MERGE_PASSES = ("loop-merge-kernels", "loop-parametrize-kernels")
+"""The passes that merge kernels, after their schedules have been assigned."""
 
 
 @dataclass(frozen=True)
@@ -63,15 +65,11 @@ def split_stage(stage: Stage) -> tuple[Stage, Stage]:
     if FIRST_PASS not in names:
         return stage, Stage(stage.phase, ())
     place = names.index(FIRST_PASS)
-    before, assign, after = stage.passes[:place], stage.passes[place], stage.passes[place + 1 :]
-    registered, own = (_with_families(assign, families) for families in ("registered", "own"))
-    return Stage(stage.phase, (*before, registered)), Stage(stage.phase, (own, *after))
-
-
-def _with_families(spec: str, families: str) -> str:
-    """Returns `loop-assign-schedules` with the option for the given families."""
-    name, _, options = spec.removesuffix("}").partition("{")
-    return f"{name}{{{' '.join([*filter(None, [options]), f'families={families}'])}}}"
+    _, _, options = stage.passes[place].removesuffix("}").partition("{")
+    registered = f"{FIRST_PASS}{{{' '.join([*filter(None, [options]), 'families=registered'])}}}"
+    schedule = f"{SCHEDULE_PASS}{{{options}}}" if options else SCHEDULE_PASS
+    after = [spec for spec, name in zip(stage.passes, names, strict=True) if name not in MERGE_PASSES][place + 1 :]
+    return Stage(stage.phase, (*stage.passes[:place], registered)), Stage(stage.phase, (schedule, *after))
 
 
 def kernel_stages(stages: Sequence[Stage]) -> list[Stage]:
@@ -81,16 +79,7 @@ def kernel_stages(stages: Sequence[Stage]) -> list[Stage]:
     """
     phases = list(Phase)
     after = [stage for stage in stages if phases.index(stage.phase) > phases.index(Phase.LOOP)]
-    return [*(_scheduling_stage(stage) for stage in stages if stage.phase is Phase.LOOP), *after]
-
-
-def _scheduling_stage(stage: Stage) -> Stage:
-    """Returns the stage LOOP of extracted kernels."""
-    name, _, options = next((spec for spec in stage.passes if spec.startswith(FIRST_PASS)), "").partition("{")
-    if not name:
-        return Stage(stage.phase, ())
-    schedule = f"{SCHEDULE_PASS}{{{options}" if options else SCHEDULE_PASS
-    return Stage(stage.phase, (schedule, *split_stage(stage)[1].passes[1:]))
+    return [*(split_stage(stage)[1] for stage in stages if stage.phase is Phase.LOOP), *after]
 
 
 class KernelLowering:

@@ -19,7 +19,7 @@ from xrelay.api.request import shapes_compilation
 from xrelay.api.stage_dump import StageReceiver
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.shared.levels import level_of
-from xrelay.lowering.kernel_units import KernelUnit, take_units
+from xrelay.lowering.kernel_units import KernelUnit, merged_kernels, take_units, work_of
 from xrelay.lowering.kernel_work import kernel_work
 from xrelay.lowering.pipelines import OPTIMIZER, PHASES_OF_ALL_ENTRIES, Phase, Stage, all_passes, remaining_stages
 from xrelay.lowering.registry import pass_thunks
@@ -184,13 +184,15 @@ class StageRunner:
     ) -> None:
         """Runs the stage in which kernels are extracted.
 
-        Kernels with extents as arguments are extracted last, after the passes that merge equal kernels.
+        Kernels that passes may merge are extracted last, after these passes.
         """
         before, after = split_stage(stage)
         self._run_stage(module, before, instruments)
-        self._stream(take_units(module, with_extents=False), kernels, done)
+        left = merged_kernels(module)
+        self._stream(take_units(module, left=left), kernels, done)
+        work = work_of(left)
         self._run_stage(module, after, instruments)
-        self._stream(take_units(module, with_extents=True), kernels, done)
+        self._stream(take_units(module, work=work), kernels, done)
 
     def _stream(self, units: Sequence[KernelUnit], kernels: KernelStream, done: int) -> None:
         with self.clock.step("kernels"):

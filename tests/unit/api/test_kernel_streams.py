@@ -44,6 +44,21 @@ func.func @main(%z: tensor<9x4xf32>) -> tensor<9x4xf32> {
 }"""
 
 
+def rows(*shapes: tuple[int, int]) -> str:
+    """A program with a kernel for each shape: they differ in extents alone."""
+    types = [f"tensor<{height}x{width}xf32>" for height, width in shapes]
+    results = ", ".join(types)
+    lines = [f"%y{k} = relay.nn.relu(%x{k}) : ({type}) -> {type}" for k, type in enumerate(types)]
+    parameters = ", ".join(f"%x{k}: {type}" for k, type in enumerate(types))
+    returned = ", ".join(f"%y{k}" for k in range(len(types)))
+    body = "\n".join([*lines, f"%r = relay.tuple({returned}) : ({results}) -> tuple<{results}>"])
+    return f"func.func @main({parameters}) -> tuple<{results}> {{\n{body}\nfunc.return %r : tuple<{results}>\n}}"
+
+
+OF_ONE_SCHEDULE = rows((3, 32), (5, 32), (7, 32), (9, 32))
+OF_SEVERAL = rows((3, 16), (5, 5), (7, 33), (9, 48))
+
+
 def parsed(text: str) -> ModuleOp:
     return parse_module(full_context(), text, "test.mlir")
 
@@ -101,12 +116,30 @@ class Texts:
             yield re.sub(r"%[-\w$.]+", lambda found, known=known: known.setdefault(found[0], f"%{len(known)}"), local)
 
 
-@pytest.mark.parametrize("text", [NAMED, PICKED], ids=["extents", "failing"])
+@pytest.mark.parametrize(
+    "text", [NAMED, PICKED, OF_ONE_SCHEDULE, OF_SEVERAL], ids=["extents", "failing", "merged", "compared"]
+)
 def test_the_code_is_that_of_the_whole_module(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     whole, streamed = (Texts(text, monkeypatch, stream=stream) for stream in (False, True))
     assert streamed.functions() == whole.functions()
     assert streamed.names
     assert all(symbol.startswith(KERNEL_PREFIX) for symbol in streamed.names)
+
+
+def test_kernels_that_differ_in_extents_alone_are_compiled_once(lowered: list[str]) -> None:
+    artifact = build_artifact.build_artifact(parsed(OF_ONE_SCHEDULE), Target.host()).artifact
+    (kernel,) = artifact.metadata.kernels
+    assert lowered == [kernel.code]
+    assert kernel.extents == 1
+
+
+@pytest.mark.parametrize("text", [OF_ONE_SCHEDULE, OF_SEVERAL], ids=["merged", "compared"])
+def test_the_work_is_that_of_the_whole_module(text: str) -> None:
+    whole, streamed = (
+        build_artifact.build_artifact(parsed(text), Target.host(), cache=False, stream=stream).artifact
+        for stream in (False, True)
+    )
+    assert [kernel.work for kernel in streamed.metadata.kernels] == [kernel.work for kernel in whole.metadata.kernels]
 
 
 def test_known_kernels_are_not_lowered_again(lowered: list[str]) -> None:

@@ -2,9 +2,9 @@
 // RUN: xrelay-opt %s -p 'loop-schedule-kernels{target="cpu -mcpu=haswell -num-threads=1"}' | filecheck %s --check-prefix AVX2
 // RUN: xrelay-opt %s -p 'loop-assign-schedules{target="cpu -mcpu=znver4 -num-threads=1"},loop-apply-schedules' | filecheck %s --check-prefix APPLIED
 
-// The row is cut into vectors of the target, as by loop-apply-schedules; the reason is kept, but no schedule.
+// The row is cut into vectors of the target, as by loop-apply-schedules; the reason is kept, and the schedule that is left is empty.
 // CHECK-LABEL: func.func private @square
-// CHECK-SAME: attributes {loop.kernel, loop.schedule_reason = "injective: {{[^"]*}}", loop.schedule_cycles = {{[0-9]+}} : i64} {
+// CHECK-SAME: attributes {loop.kernel, loop.schedule = #loop.schedule<[]>, loop.schedule_reason = "injective: {{[^"]*}}", loop.schedule_cycles = {{[0-9]+}} : i64} {
 // CHECK: loop.for "i_o" %i_o to 4 {
 // CHECK-NEXT: loop.for "i_v" %i_v to 16 vectorized {
 // AVX2: loop.for "i_v" %i_v to 8 vectorized {
@@ -30,6 +30,35 @@ func.func private @given(%X: memref<64xf32>, %Y: memref<64xf32>) attributes {loo
     loop.block "copy" (%vi : spatial 64 = %i) reads(%X) writes(%Y) {
       %x = loop.load %X[%vi] : memref<64xf32>
       loop.store %x, %Y[%vi] : memref<64xf32>
+    }
+  }
+  func.return
+}
+
+// Kernels of equal schedules that differ in a dynamic extent alone become one, which loop-apply-schedules schedules.
+// CHECK-LABEL: func.func private @columns
+// CHECK-SAME: %n: index, %size0: index
+// CHECK-SAME: loop.schedule = #loop.schedule<[split(
+// CHECK: loop.for "j" %j to %size0 {
+// CHECK-NOT: @columns_1
+func.func private @columns(%X: memref<4x?xf32> {loop.extents = array<i64: 0>}, %n: index) attributes {loop.kernel, loop.num_outputs = 1 : i64} {
+  loop.for "j" %j to 4 {
+    loop.for "i" %i to %n {
+      loop.block "b" (%vj : spatial 4 = %j, %vi : spatial %n = %i) writes(%X) {
+        %zero = arith.constant 0.0 : f32
+        loop.store %zero, %X[%vj, %vi] : memref<4x?xf32>
+      }
+    }
+  }
+  func.return
+}
+func.func private @columns_1(%X: memref<6x?xf32> {loop.extents = array<i64: 0>}, %n: index) attributes {loop.kernel, loop.num_outputs = 1 : i64} {
+  loop.for "j" %j to 6 {
+    loop.for "i" %i to %n {
+      loop.block "b" (%vj : spatial 6 = %j, %vi : spatial %n = %i) writes(%X) {
+        %zero = arith.constant 0.0 : f32
+        loop.store %zero, %X[%vj, %vi] : memref<6x?xf32>
+      }
     }
   }
   func.return

@@ -1,4 +1,5 @@
 // RUN: xrelay-opt %s -p loop-parametrize-kernels | filecheck %s
+// RUN: xrelay-opt %s -p 'loop-parametrize-kernels{least=2}' | filecheck %s --check-prefix LEAST
 // RUN: xrelay-opt %s -p loop-parametrize-kernels,loop-apply-schedules,loop-lower-blocks | filecheck %s --check-prefix LOWERED
 
 // CHECK-LABEL: func.func @main
@@ -126,8 +127,8 @@ func.func private @double_2(%X: memref<?x5xf32> {loop.extents = array<i64: 0>},
   func.return
 }
 
-// Unchanged: loops whose iterations are lanes, sums that LLVM may unroll, kernels without dynamic extents, and kernels
-// that other modules may call.
+// Unchanged: loops whose iterations are lanes, sums that LLVM may unroll, fewer than four kernels without dynamic
+// extents, and kernels that other modules may call.
 // CHECK: func.func private @lanes(
 // CHECK: func.func private @lanes_1(
 // CHECK: func.func private @fixed(
@@ -158,10 +159,34 @@ func.func private @lanes_1(%X: memref<?x8xf32> {loop.extents = array<i64: 0>}, %
   }
   func.return
 }
-func.func private @fixed(%X: memref<4xf32>) attributes {loop.kernel, loop.num_outputs = 1 : i64, loop.schedule = #loop.schedule<[]>} {
+// LEAST-LABEL: func.func private @fixed(
+// LEAST-SAME:    %X: memref<?x16xf32> {loop.extents = array<i64: 0>}
+// LEAST-SAME:    %size0: index)
+// LEAST:         loop.for "i" %i to %size0 {
+// LEAST-NEXT:      loop.for "j" %j to 16 {
+// LEAST-NOT:   @fixed_1
+func.func private @fixed(%X: memref<4x16xf32>, %Y: memref<4x16xf32>)
+    attributes {loop.kernel, loop.num_outputs = 1 : i64, loop.schedule = #loop.schedule<[vectorize("j")]>} {
+  loop.for "i" %i to 4 {
+    loop.for "j" %j to 16 {
+      loop.block "b" (%vi : spatial 4 = %i, %vj : spatial 16 = %j) reads(%X) writes(%Y) {
+        %x = loop.load %X[%vi, %vj] : memref<4x16xf32>
+        loop.store %x, %Y[%vi, %vj] : memref<4x16xf32>
+      }
+    }
+  }
   func.return
 }
-func.func private @fixed_1(%X: memref<5xf32>) attributes {loop.kernel, loop.num_outputs = 1 : i64, loop.schedule = #loop.schedule<[]>} {
+func.func private @fixed_1(%X: memref<5x16xf32>, %Y: memref<5x16xf32>)
+    attributes {loop.kernel, loop.num_outputs = 1 : i64, loop.schedule = #loop.schedule<[vectorize("j")]>} {
+  loop.for "i" %i to 5 {
+    loop.for "j" %j to 16 {
+      loop.block "b" (%vi : spatial 5 = %i, %vj : spatial 16 = %j) reads(%X) writes(%Y) {
+        %x = loop.load %X[%vi, %vj] : memref<5x16xf32>
+        loop.store %x, %Y[%vi, %vj] : memref<5x16xf32>
+      }
+    }
+  }
   func.return
 }
 func.func @public(%X: memref<?x4xf32> {loop.extents = array<i64: 0>}, %n: index)
