@@ -32,7 +32,7 @@ LOADERS: Final[dict[str, str]] = {
     "compat/relay": "public names, imported on first use",
     "src/xrelay/torch_backend.py": "torch, which is optional",
     "tools/comparison": "other engines, which are optional",
-    "tools/reference/extensions.py": "every module of xrelay.extend, whose names a page lists",
+    "tools/reference": "modules whose definitions the pages list",
     "runtime/llvm.py": "llvmlite, in processes that compile",
     "runtime/native.py": "llvmlite, in processes that compile",
     "runtime/metadata.py": "ml_dtypes, for models with such types",

@@ -75,8 +75,15 @@ def test_an_option_shows_its_value() -> None:
 
 def test_every_public_name_is_in_the_page_of_the_python_api() -> None:
     names = {name for name in xrelay.__all__ if not isinstance(getattr(xrelay, name), ModuleType | str)}
-    page = (ROOT / FOLDER / "api.md").read_text(encoding="utf-8")
-    assert names - set(re.findall(r"heading: xrelay\.(\w+),", page)) == set()
+    headings = re.findall(r"^### `xrelay\.(\w+)`$", texts()[FOLDER / "api.md"], re.MULTILINE)
+    assert names - set(headings) == set()
+
+
+def test_the_entry_of_a_class_has_its_methods_and_inherited_ones() -> None:
+    entry = texts()[FOLDER / "extend.md"].split("### `ScheduleDraft`")[1].split("\n### ")[0]
+    assert "def do(self, *steps: SchedulePrimitive) -> list[str]\n" in entry
+    assert "def lanes(self, block: BlockOp) -> int\n" in entry
+    assert "def _named_blocks" not in entry
 
 
 def test_the_page_of_onnx_operators_is_true() -> None:

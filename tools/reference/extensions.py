@@ -1,4 +1,4 @@
-"""The page of the modules for other packages, `xrelay.extend`, whose entries mkdocstrings writes from docstrings."""
+"""The page of the modules for other packages, `xrelay.extend`."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from importlib import import_module
 
 import xrelay.extend
+from xrelay.tools.reference.definitions import entry
 from xrelay.tools.reference.markdown import anchor, cell, docstring, table
 
 _HEAD = """# Python API for other packages
@@ -30,8 +31,8 @@ def _summary(module: str) -> str:
 
 
 def _module(name: str) -> Iterator[str]:
-    """Yields the section of a module: its docstring, and an instruction for each of its names."""
+    """Yields the section of a module: its docstring, and the entry of each of its names."""
     module = import_module(name)
     yield f"\n## {name}\n\n{docstring(module.__doc__)}\n"
     for member in module.__all__:
-        yield f"\n::: {name}.{member}\n    options: {{heading: {member}, toc_label: {member}}}\n"
+        yield entry(member, name, member)

@@ -10,6 +10,7 @@ from xrelay.tools.pictures.fusion import fusion_picture
 from xrelay.tools.pictures.levels import levels_picture
 from xrelay.tools.pictures.memory import memory_picture
 from xrelay.tools.pictures.schedule import schedule_picture
+from xrelay.tools.reference.api import api_reference
 from xrelay.tools.reference.attributes import attributes_reference
 from xrelay.tools.reference.commands import commands_reference
 from xrelay.tools.reference.extensions import extensions_reference
@@ -35,6 +36,7 @@ def pages() -> dict[Path, str]:
         FOLDER / "commands.md": commands_reference(),
         FOLDER / "schedule_primitives.md": primitives_reference(),
         FOLDER / "attributes.md": attributes_reference(),
+        FOLDER / "api.md": api_reference(),
         FOLDER / "extend.md": extensions_reference(),
         PICTURES / "levels.svg": levels_picture(),
         PICTURES / "fusion.svg": fusion_picture(),
