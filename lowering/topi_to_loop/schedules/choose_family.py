@@ -6,8 +6,9 @@ candidates, they compete by cost with those of the built-in families.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 from xdsl.dialects import func
@@ -120,29 +121,49 @@ class FamilyProposals:
 def proposals_for(kernel: func.FuncOp, target: Target, origin: Origin = "all") -> FamilyProposals:
     """Returns the proposals of the families of an origin, up to the first family that schedules the kernel itself.
 
-    Raises `LoweringError` with the name of a registered family that raises another error than `ScheduleError`.
+    Raises `LoweringError` with the name of a registered family that raises another error than `ScheduleError`. So do
+    the functions of its candidates.
     """
     refused: dict[str, str] = {}
     proposals: list[tuple[str, Proposal]] = []
     draft = ScheduleDraft(kernel, target)
     for name, family in families_of(origin).items():
         try:
-            answer = family(draft)
+            with _naming(name):
+                answer = family(draft)
+                if answer is not True:
+                    proposals += [(name, _with_name(name, proposal)) for proposal in answer or ()]
             if answer is True:
                 split_long_sums(draft)
                 return FamilyProposals(name, draft, proposals, refused)
         except ScheduleError as error:
-            answer, refused[name] = (), error.message
-        except Exception as error:
-            if name not in REGISTERED:
-                raise
-            hint = "set XRELAY_DEBUG=1 for a traceback"
-            failed = LoweringError(f"the schedule family {name!r} {raised(error)}", help=hint)
-            raise combine_classes(failed, error) from error
-        proposals += [(name, proposal) for proposal in answer or ()]
+            refused[name] = error.message
         if not draft.is_fresh:
             draft = ScheduleDraft(kernel, target)
     return FamilyProposals(None, draft, proposals, refused)
+
+
+@contextmanager
+def _naming(family: str) -> Generator[None]:
+    """Adds the name of a registered family to errors inside, except `ScheduleError`."""
+    try:
+        yield
+    except ScheduleError:
+        raise
+    except Exception as error:
+        if family not in REGISTERED:
+            raise
+        hint = "set XRELAY_DEBUG=1 for a traceback"
+        failed = LoweringError(f"the schedule family {family!r} {raised(error)}", help=hint)
+        raise combine_classes(failed, error) from error
+
+
+def _with_name(family: str, proposal: Proposal) -> Proposal:
+    """Returns a proposal of a family whose functions raise errors with the name of the family."""
+    if family not in REGISTERED or not isinstance(proposal, Candidate):
+        return proposal
+    naming = _naming(family)
+    return replace(proposal, estimate=naming(proposal.estimate), apply=naming(proposal.apply))
 
 
 def schedule_kernel(kernel: func.FuncOp, target: Target, origin: Origin = "all") -> KernelSchedule:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from xdsl.dialects import func
 
@@ -82,6 +84,20 @@ def test_a_family_that_raises_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
         raise KeyError("no_such_block")
 
     register_family("broken", broken)
+    with pytest.raises(LoweringError, match="'broken'") as caught:
+        schedule_kernel(kernel(COPY), WIDE)
+    assert isinstance(caught.value, KeyError)
+
+
+@pytest.mark.parametrize("method", ["estimate", "apply"])
+def test_a_family_whose_candidate_raises_is_named(monkeypatch: pytest.MonkeyPatch, method: str) -> None:
+    monkeypatch.setattr(choose_family, "REGISTERED", dict(choose_family.REGISTERED))
+
+    def broken(*_: object) -> Cost:
+        raise KeyError("no_such_block")
+
+    candidates = [replace(proposed("mine", 1.0), **{method: broken}), proposed("other", 2.0)]
+    register_family("broken", lambda draft: candidates)
     with pytest.raises(LoweringError, match="'broken'") as caught:
         schedule_kernel(kernel(COPY), WIDE)
     assert isinstance(caught.value, KeyError)
