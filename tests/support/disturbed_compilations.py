@@ -217,9 +217,9 @@ def runs(process: int) -> bool:
 
 SCENARIOS: Final[dict[str, Callable[[Path], Iterator[Outcome]]]] = {
     "killed": partial(disturbed, disturb=kill, step=8, helped=True),
-    "killed, known": partial(disturbed, disturb=kill, step=2, known=True),
+    "killed, known": partial(disturbed, disturb=kill, step=1, known=True),
     "cleared": partial(disturbed, disturb=clear, step=9),
-    "cleared, known": partial(disturbed, disturb=clear, step=2, known=True),
+    "cleared, known": partial(disturbed, disturb=clear, step=1, known=True),
     "worker killed": partial(disturbed, disturb=kill_worker, step=14, helped=True),
     "full disk": full_disk,
     "at once": at_once,

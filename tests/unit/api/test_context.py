@@ -7,7 +7,7 @@ import pytest
 
 import xrelay
 from xrelay import instrument, relay, transform
-from xrelay.lowering.pipelines import FUSE
+from xrelay.lowering.pipelines import FUSE, KERNELS
 from xrelay.relay.build_module import build
 
 
@@ -99,7 +99,7 @@ def test_instruments_forbid_passes_of_the_optimiser_alone() -> None:
     assert "relay-alter-op-layout" in forbids.asked
     assert "convert-relay-to-topi" not in forbids.asked
     optimiser = [name for name in names.seen if name.startswith("relay-")]
-    fusion = [*FUSE, "relay-outline-fused", "relay-merge-kernels"]
+    fusion = [*FUSE, "relay-outline-fused", *KERNELS]
     assert optimiser == ["relay-infer-type", "relay-simplify-inference", "relay-to-basic-block-normal-form", *fusion]
 
 
