@@ -1,4 +1,4 @@
-"""The expansions of exp and exp2 of `math-expand`, and what those of other functions share with them."""
+"""The expansions of exp and exp2 of `math-expand`, and helpers of other expansions."""
 
 from __future__ import annotations
 

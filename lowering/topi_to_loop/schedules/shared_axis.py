@@ -1,4 +1,4 @@
-"""An axis of which pieces are moved out of another loop: threads share them, or their data stays in the cache."""
+"""An axis whose pieces are moved out of another loop: threads share them, or their data stays in the cache."""
 
 from __future__ import annotations
 
