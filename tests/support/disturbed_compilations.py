@@ -216,11 +216,11 @@ def runs(process: int) -> bool:
 
 
 SCENARIOS: Final[dict[str, Callable[[Path], Iterator[Outcome]]]] = {
-    "killed": partial(disturbed, disturb=kill, step=8, helped=True),
+    "killed": partial(disturbed, disturb=kill, step=6, helped=True),
     "killed, known": partial(disturbed, disturb=kill, step=1, known=True),
     "cleared": partial(disturbed, disturb=clear, step=9),
     "cleared, known": partial(disturbed, disturb=clear, step=1, known=True),
-    "worker killed": partial(disturbed, disturb=kill_worker, step=14, helped=True),
+    "worker killed": partial(disturbed, disturb=kill_worker, step=7, helped=True),
     "full disk": full_disk,
     "at once": at_once,
 }
