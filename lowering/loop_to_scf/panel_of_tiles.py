@@ -14,11 +14,11 @@ from math import prod
 from typing import NamedTuple
 
 from xdsl.ir import SSAValue
-from xdsl.ir.affine import AffineConstantExpr, AffineExpr
 
 from xrelay.dialects.loop import ForOp, LoadOp
 from xrelay.index_algebra.value_map import Space, ValueMap
 from xrelay.lowering.loop_to_scf.accesses import AccessTarget
+from xrelay.lowering.loop_to_scf.prefetch import iteration_number
 from xrelay.lowering.loop_to_scf.values import Values
 from xrelay.passes.loop.nest_queries import enclosing_loops
 
@@ -37,10 +37,8 @@ class PanelOfTiles(NamedTuple):
     def number(self, values: Values) -> ValueMap:
         """Returns the number of the current tile."""
         space = Space[SSAValue]()
-        found: AffineExpr = AffineConstantExpr(0)
-        for loop in self.tiles:
-            found = found * (loop.extent or 1) + space.lift(values.index(loop.index))[0]
-        return ValueMap.make([found], space.values).simplified()
+        loops = [(space.lift(values.index(loop.index))[0], loop.extent or 1) for loop in self.tiles]
+        return ValueMap.make([iteration_number(loops)], space.values).simplified()
 
     def next_of(self, weight: LoadOp, values: Values, target_of: Callable[[LoadOp], AccessTarget]) -> AccessTarget:
         """Returns the target of a load of weights in the next panel."""

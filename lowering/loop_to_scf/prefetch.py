@@ -74,7 +74,7 @@ def write_prefetch(
     own = {loop: values.index(loop.index) for loop in (panel.panels, terms)}
     space = Space[SSAValue]()
     (term,) = space.lift(own[terms])
-    tile = _flat([(space.lift(values.index(loop.index))[0], loop.extent or 1) for loop in panel.tiles])
+    tile = iteration_number([(space.lift(values.index(loop.index))[0], loop.extent or 1) for loop in panel.tiles])
     values.set(panel.panels.index, own[panel.panels].plus(1))
     values.set(panel.lane.index, ValueMap.constant(0))
     first, each = (tile % part) * -(-count // part) + term // part, -(-lines // tiles)
@@ -132,7 +132,7 @@ def _adds_up(loop: ForOp) -> bool:
     return not sums <= {op.memref for op in ops_of(loop.body, memref.AllocOp)}
 
 
-def _flat(loops: Sequence[tuple[AffineExpr, int]]) -> AffineExpr:
+def iteration_number(loops: Sequence[tuple[AffineExpr, int]]) -> AffineExpr:
     """Returns the number of an iteration of nested loops, from their indices and extents."""
     number: AffineExpr = AffineConstantExpr(0)
     for index, extent in loops:

@@ -33,10 +33,11 @@ from xrelay.dialects.relay.ops.tensor.compare import WhereOp
 from xrelay.dialects.relay.ops.tensor.rounding import RoundOp
 from xrelay.dialects.relay.ops.tensor.unary import ClipOp
 from xrelay.dialects.shared.dtypes import numpy_dtype
-from xrelay.dialects.shared.types import element_type_of, is_complete
+from xrelay.dialects.shared.types import element_type_of
 from xrelay.passes.graph.rewriting import Emitter, owner_of, rewrite, rewrite_once
 from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
 from xrelay.passes.relay.simplify_numbers import uniform_number
+from xrelay.passes.relay.simplify_rounding import is_f32
 
 WHOLE = 1 << 24
 """f32 represents all whole numbers up to this one."""
@@ -75,7 +76,7 @@ class KeepFloats(RewritePattern):
         wide = None if distance is None else owner_of(distance.operands[0], CastOp)
         narrow = None if wide is None else owner_of(wide.operands[0], CastOp)
         clip = None if narrow is None else owner_of(narrow.operands[0], ClipOp)
-        if distance is None or narrow is None or clip is None or not _is_f32(op.results[0]):
+        if distance is None or narrow is None or clip is None or not is_f32(op.results[0]):
             return
         zero_point = uniform_number(distance.operands[1])
         whole = None if zero_point is None else _without_zero_point(clip.operands[0], zero_point)
@@ -86,10 +87,6 @@ class KeepFloats(RewritePattern):
             low, high = (limit - zero_point for limit in limits)
             emit = Emitter(rewriter, op)
             emit.replace(emit.call(ClipOp, whole, a_min=low, a_max=high))
-
-
-def _is_f32(value: SSAValue) -> bool:
-    return is_complete(value.type) and numpy_dtype(element_type_of(value.type)) == np.float32
 
 
 def _holds(dtype: np.dtype, limits: tuple[float, float]) -> bool:

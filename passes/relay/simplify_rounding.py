@@ -106,7 +106,8 @@ class DropZeroPoint(RewritePattern):
             Emitter(rewriter, op).replace(op.operands[0])
 
 
-def _is_f32(value: SSAValue) -> bool:
+def is_f32(value: SSAValue) -> bool:
+    """Whether a value is a tensor of f32 with a complete type."""
     return is_complete(value.type) and numpy_dtype(element_type_of(value.type)) == np.float32
 
 
@@ -136,7 +137,7 @@ def _bounds(module: ModuleOp) -> dict[SSAValue, float]:
     found: dict[SSAValue, float] = {}
     for op in walk_ops(module):
         rule = _RULES.get(type(op))
-        if rule is None or not _is_f32(op.results[0]):
+        if rule is None or not is_f32(op.results[0]):
             continue
         bounds = [_bound(operand, found) for operand in op.operands]
         if isinstance(op, DivideOp):
