@@ -1,4 +1,4 @@
-"""The ops of MLIR's amx dialect that multiply tiles of bytes, in MLIR's syntax.
+"""The ops of MLIR's amx dialect that multiply tiles of bytes and of bf16, in MLIR's syntax.
 
 A tile is a value of up to 16 rows of up to 64 bytes in a tile register of Intel's AMX. LLVM allocates the registers and
 configures their shapes once for each function. A stride is the distance of two rows in memory, in elements.
@@ -7,13 +7,28 @@ configures their shapes once for each function. A stride is the distance of two 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Self
+from typing import Self, TypeAlias
 
 from typing_extensions import override
-from xdsl.dialects.builtin import ArrayAttr, IndexType, IntAttr, IntegerType, MemRefType, UnitAttr, i8, i32
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    BFloat16Type,
+    Float32Type,
+    IndexType,
+    IntAttr,
+    IntegerType,
+    MemRefType,
+    UnitAttr,
+    bf16,
+    f32,
+    i8,
+    i32,
+)
 from xdsl.ir import Attribute, Dialect, ParametrizedAttribute, SSAValue, TypeAttribute
 from xdsl.irdl import (
     IRDLOperation,
+    VarConstraint,
+    base,
     irdl_attr_definition,
     irdl_op_definition,
     operand_def,
@@ -30,10 +45,13 @@ from xdsl.utils.exceptions import VerifyException
 MAX_ROWS, MAX_ROW_BYTES = 16, 64
 """The greatest number of rows of a tile, and of bytes of a row."""
 
+TileElement: TypeAlias = IntegerType | BFloat16Type | Float32Type
+"""The type of an element of a tile."""
+
 
 @irdl_attr_definition
 class TileType(ParametrizedAttribute, TypeAttribute):
-    """A tile of `rows` x `columns` integers.
+    """A tile of `rows` x `columns` integers, bf16 or f32.
 
     C1: there are 1 to 16 rows, each of at most 64 bytes, a multiple of 4.
 
@@ -45,10 +63,10 @@ class TileType(ParametrizedAttribute, TypeAttribute):
     name = "amx.tile"
 
     shape: ArrayAttr[IntAttr]
-    element_type: IntegerType
+    element_type: TileElement
 
     @staticmethod
-    def of(rows: int, columns: int, element: IntegerType) -> TileType:
+    def of(rows: int, columns: int, element: TileElement) -> TileType:
         """Returns the type of tiles of this size."""
         return TileType(ArrayAttr([IntAttr(rows), IntAttr(columns)]), element)
 
@@ -63,9 +81,14 @@ class TileType(ParametrizedAttribute, TypeAttribute):
         return self.shape.data[1].data
 
     @property
+    def element_bytes(self) -> int:
+        """The number of bytes of an element."""
+        return self.element_type.bitwidth // 8
+
+    @property
     def row_bytes(self) -> int:
         """The number of bytes of a row."""
-        return self.columns * self.element_type.width.data // 8
+        return self.columns * self.element_type.bitwidth // 8
 
     @override
     @classmethod
@@ -231,5 +254,46 @@ class TileMulIOp(IRDLOperation):
             raise VerifyException(f"[{self.name} C1] {lhs} times {rhs} does not have the type {acc}")
 
 
-AMX = Dialect("amx", [TileZeroOp, TileLoadOp, TileStoreOp, TileMulIOp], [TileType])
+SUMS = VarConstraint("SUMS", base(TileType))
+"""The type of an accumulator and of the result."""
+
+
+@irdl_op_definition
+class TileMulFOp(IRDLOperation):
+    """Adds the product of two matrices of bf16 to a matrix of f32.
+
+    Two neighbouring numbers of a row of `lhs` are multiplied with two neighbouring numbers of a row of `rhs`:
+    `res[i, j] = acc[i, j] + Σ lhs[i, 2 k + t] * rhs[k, 2 j + t]`. Denormal numbers count as zero.
+
+    C1: the shapes are `m x 2k`, `k x 2n` and `m x n`, of bf16, bf16 and f32.
+
+    ```mlir
+    %a, %b, %c = "test.op"() : () -> (!amx.tile<16x32xbf16>, !amx.tile<16x32xbf16>, !amx.tile<16x16xf32>)
+    %0 = amx.tile_mulf %a, %b, %c : !amx.tile<16x32xbf16>, !amx.tile<16x32xbf16>, !amx.tile<16x16xf32>
+    ```
+    """
+
+    name = "amx.tile_mulf"
+
+    lhs = operand_def(TileType)
+    rhs = operand_def(TileType)
+    acc = operand_def(SUMS)
+    res = result_def(SUMS)
+
+    traits = traits_def(Pure())
+    assembly_format = "$lhs `,` $rhs `,` $acc attr-dict `:` type($lhs) `,` type($rhs) `,` type($acc)"
+
+    def __init__(self, lhs: SSAValue, rhs: SSAValue, acc: SSAValue):
+        super().__init__(operands=[lhs, rhs, acc], result_types=[acc.type])
+
+    def verify_(self) -> None:
+        """Checks C1."""
+        lhs, rhs, acc = tile_type(self.lhs), tile_type(self.rhs), tile_type(self.acc)
+        fits = (acc.rows, 2 * rhs.rows, 2 * acc.columns) == (lhs.rows, lhs.columns, rhs.columns)
+        elements = (lhs.element_type, rhs.element_type, acc.element_type) == (bf16, bf16, f32)
+        if not fits or not elements:
+            raise VerifyException(f"[{self.name} C1] {lhs} times {rhs} does not have the type {acc}")
+
+
+AMX = Dialect("amx", [TileZeroOp, TileLoadOp, TileStoreOp, TileMulIOp, TileMulFOp], [TileType])
 """The dialect, registered in `xrelay.dialects.ALL_DIALECTS`."""

@@ -13,7 +13,15 @@ from xdsl.dialects import llvm
 from xdsl.dialects.builtin import ModuleOp, i16
 from xdsl.ir import Operation, SSAValue
 
-from xrelay.dialects.upstream.amx import TileLoadOp, TileMulIOp, TileStoreOp, TileType, TileZeroOp, tile_type
+from xrelay.dialects.upstream.amx import (
+    TileLoadOp,
+    TileMulFOp,
+    TileMulIOp,
+    TileStoreOp,
+    TileType,
+    TileZeroOp,
+    tile_type,
+)
 from xrelay.dialects.upstream.llvm_extras import LLVMX86AMXType
 from xrelay.lowering.to_llvm.addressing import element_address
 from xrelay.lowering.to_llvm.ops import WRAPS, call_intrinsic, constant, overflowing
@@ -73,12 +81,25 @@ class ConvertTileMulI(ConversionPattern[TileMulIOp]):
     def rewrite(self, op: TileMulIOp, rewriter: ConversionRewriter) -> str | None:
         """Calls the intrinsic for the signs of the factors."""
         signs = ("s" if op.zext_lhs is None else "u") + ("s" if op.zext_rhs is None else "u")
-        lhs, rhs = tile_type(op.lhs), tile_type(op.rhs)
-        sizes = [rewriter.insert(constant(size, i16)).result for size in (lhs.rows, rhs.row_bytes, lhs.row_bytes)]
-        tiles = rewriter.operands([op.acc, op.lhs, op.rhs])
-        product = call_intrinsic(f"x86.tdpb{signs}d.internal", [*sizes, *tiles], TILE)
-        rewriter.replace(op, rewriter.insert(product))
+        _convert_product(op, f"x86.tdpb{signs}d.internal", rewriter)
         return None
+
+
+class ConvertTileMulF(ConversionPattern[TileMulFOp]):
+    """`amx.tile_mulf %a, %b, %c` → `llvm.x86.tdpbf16ps.internal`."""
+
+    def rewrite(self, op: TileMulFOp, rewriter: ConversionRewriter) -> str | None:
+        """Calls the intrinsic."""
+        _convert_product(op, "x86.tdpbf16ps.internal", rewriter)
+        return None
+
+
+def _convert_product(op: TileMulIOp | TileMulFOp, intrinsic: str, rewriter: ConversionRewriter) -> None:
+    """Replaces a product of tiles by a call of an intrinsic."""
+    lhs, rhs = tile_type(op.lhs), tile_type(op.rhs)
+    sizes = [rewriter.insert(constant(size, i16)).result for size in (lhs.rows, rhs.row_bytes, lhs.row_bytes)]
+    tiles = rewriter.operands([op.acc, op.lhs, op.rhs])
+    rewriter.replace(op, rewriter.insert(call_intrinsic(intrinsic, [*sizes, *tiles], TILE)))
 
 
 def _shape(type_: TileType, rewriter: ConversionRewriter) -> list[SSAValue]:
@@ -91,14 +112,20 @@ def _memory(op: TileLoadOp | TileStoreOp, type_: TileType, rewriter: ConversionR
     address = element_address(op.base, op.indices, rewriter)
     if isinstance(address, str):
         return address
-    stride, size = rewriter.operand(op.stride), type_.element_type.width.data // 8
+    stride, size = rewriter.operand(op.stride), type_.element_bytes
     if size > 1:
         factor = rewriter.insert(constant(size, stride.type)).result
         stride = rewriter.insert(overflowing(llvm.MulOp, stride, factor, WRAPS)).results[0]
     return [address.pointer, stride]
 
 
-PATTERNS: tuple[AnyPattern, ...] = (ConvertTileZero(), ConvertTileLoad(), ConvertTileStore(), ConvertTileMulI())
+PATTERNS: tuple[AnyPattern, ...] = (
+    ConvertTileZero(),
+    ConvertTileLoad(),
+    ConvertTileStore(),
+    ConvertTileMulI(),
+    ConvertTileMulF(),
+)
 """The patterns of this pass."""
 
 

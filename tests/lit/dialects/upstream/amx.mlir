@@ -19,3 +19,14 @@ func.func @tiles(%x: memref<128x64xi8>, %w: memref<16x16x4xi8>, %y: memref<128x1
   amx.tile_store %y[%i, %i], %2, %s : memref<128x16xi32>, !amx.tile<16x16xi32>
   func.return
 }
+
+// CHECK-LABEL: func.func @floats
+// CHECK: amx.tile_mulf %{{.*}}, %{{.*}}, %{{.*}} : !amx.tile<16x16xbf16>, !amx.tile<8x32xbf16>, !amx.tile<16x16xf32>
+func.func @floats(%x: memref<128x32xbf16>, %w: memref<16x16x2xbf16>, %y: memref<128x16xf32>, %i: index, %s: index) {
+  %zero = amx.tile_zero : !amx.tile<16x16xf32>
+  %a = amx.tile_load %x[%i, %i], %s : memref<128x32xbf16> into !amx.tile<16x16xbf16>
+  %b = amx.tile_load %w[%i, %i, %i], %s : memref<16x16x2xbf16> into !amx.tile<8x32xbf16>
+  %0 = amx.tile_mulf %a, %b, %zero : !amx.tile<16x16xbf16>, !amx.tile<8x32xbf16>, !amx.tile<16x16xf32>
+  amx.tile_store %y[%i, %i], %0, %s : memref<128x16xf32>, !amx.tile<16x16xf32>
+  func.return
+}

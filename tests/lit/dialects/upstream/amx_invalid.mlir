@@ -24,3 +24,15 @@
 %a, %b, %c = "test.op"() : () -> (!amx.tile<16x16xi32>, !amx.tile<4x64xi8>, !amx.tile<16x16xi32>)
 // expected-error@+1 {{[amx.tile_muli C1]}}
 %0 = amx.tile_muli %a, %b, %c : !amx.tile<16x16xi32>, !amx.tile<4x64xi8>, !amx.tile<16x16xi32>
+
+// -----
+
+%a, %b, %c = "test.op"() : () -> (!amx.tile<16x32xbf16>, !amx.tile<8x32xbf16>, !amx.tile<16x16xf32>)
+// expected-error@+1 {{[amx.tile_mulf C1]}}
+%0 = amx.tile_mulf %a, %b, %c : !amx.tile<16x32xbf16>, !amx.tile<8x32xbf16>, !amx.tile<16x16xf32>
+
+// -----
+
+%a, %b, %c = "test.op"() : () -> (!amx.tile<16x64xi8>, !amx.tile<16x64xi8>, !amx.tile<16x16xi32>)
+// expected-error@+1 {{[amx.tile_mulf C1]}}
+%0 = amx.tile_mulf %a, %b, %c : !amx.tile<16x64xi8>, !amx.tile<16x64xi8>, !amx.tile<16x16xi32>

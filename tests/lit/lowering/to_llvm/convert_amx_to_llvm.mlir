@@ -55,3 +55,19 @@ func.func @signs(%x: memref<16x64xi8>, %y: memref<16x16xi32>) {
   amx.tile_store %y[%c0, %c0], %2, %c64 : memref<16x16xi32>, !amx.tile<16x16xi32>
   func.return
 }
+
+// CHECK-LABEL: func.func @floats
+// CHECK: "llvm.x86.tdpbf16ps.internal"
+// TEXT-LABEL: define i32 @floats
+// TEXT: call x86_amx @llvm.x86.tileloadd64.internal(i16 16, i16 64, ptr %{{.*}}, i64 %[[PITCH:.*]])
+// TEXT: call x86_amx @llvm.x86.tdpbf16ps.internal(i16 16, i16 64, i16 64, x86_amx
+func.func @floats(%x: memref<16x32xbf16>, %y: memref<16x16xf32>) {
+  %c0 = arith.constant 0 : index
+  %c32 = arith.constant 32 : index
+  %c16 = arith.constant 16 : index
+  %z = amx.tile_zero : !amx.tile<16x16xf32>
+  %a = amx.tile_load %x[%c0, %c0], %c32 : memref<16x32xbf16> into !amx.tile<16x32xbf16>
+  %0 = amx.tile_mulf %a, %a, %z : !amx.tile<16x32xbf16>, !amx.tile<16x32xbf16>, !amx.tile<16x16xf32>
+  amx.tile_store %y[%c0, %c0], %0, %c16 : memref<16x16xf32>, !amx.tile<16x16xf32>
+  func.return
+}
