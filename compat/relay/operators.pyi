@@ -441,6 +441,21 @@ class _Nn:
         """Matrix product with a packed weight: data (…, k) by weight (units / b, k, b) gives (…, units)."""
 
     @staticmethod
+    def contrib_dense_split(
+        data: ExprLike,
+        weight: ExprLike,
+        units: int | None = None,
+        weight_layout: str | None = "NC16n2c",
+    ) -> Expr:
+        """Matrix product in f32 of split data (2, …, k) and a split packed weight (2, units / b, k / t, b, t): (…, units)."""
+
+    @staticmethod
+    def contrib_split_floats(
+        data: ExprLike,
+    ) -> Expr:
+        """Each element as a sum of two bf16 numbers: data (…) gives (2, …), first the high parts, then the low parts."""
+
+    @staticmethod
     def conv1d(
         data: ExprLike,
         weight: ExprLike,

@@ -20,6 +20,7 @@ from xrelay.dialects.topi.named.conv import (
 from xrelay.dialects.topi.named.matmul import BatchMatmulOp, MatmulOp
 from xrelay.dialects.topi.named.pool import Pool1dOp, Pool2dOp, Pool3dOp, PoolOp
 from xrelay.dialects.topi.named.softmax import SoftmaxOp
+from xrelay.dialects.topi.named.split_products import MatmulSplitOp
 from xrelay.dialects.topi.named.winograd import Conv2dNchwcWinogradOp
 
 __all__ = [
@@ -39,6 +40,7 @@ __all__ = [
     "ConvTermsOp",
     "Expansion",
     "MatmulOp",
+    "MatmulSplitOp",
     "NamedOp",
     "Pool1dOp",
     "Pool2dOp",

@@ -39,6 +39,7 @@ from xrelay.dialects.topi.named.conv import (
     ConvTermsOp,
 )
 from xrelay.dialects.topi.named.matmul import BatchMatmulOp, MatmulOp
+from xrelay.dialects.topi.named.split_products import MatmulSplitOp
 from xrelay.dialects.topi.named.winograd import Conv2dNchwcWinogradOp
 from xrelay.dialects.topi.shapes import bit_width
 from xrelay.index_algebra.affine_bounds import stride
@@ -65,6 +66,8 @@ class Role(Enum):
     """The first reduction axis: channels of the image, or k of a matrix product."""
     TERM = auto()
     """The products that one instruction adds up."""
+    PAIR = auto()
+    """The pair of parts of split floats."""
     GROUP = auto()
     """The group of terms within a block of channels."""
     POINT_ROWS = auto()
@@ -98,6 +101,7 @@ AXES: Mapping[str, tuple[tuple[Role, ...], tuple[Role, ...]]] = {
     **{op.name: _conv_roles(op) for op in (*PLAIN_CONVOLUTIONS, *BLOCKED_CONVOLUTIONS)},
     BatchMatmulOp.name: ((Role.ROWS, Role.COLUMNS), (Role.DEPTH,)),
     MatmulOp.name: ((Role.ROWS, Role.COLUMNS), (Role.DEPTH, Role.TERM)),
+    MatmulSplitOp.name: ((Role.ROWS, Role.COLUMNS), (Role.PAIR, Role.DEPTH, Role.TERM)),
     Conv2dNchwcWinogradOp.name: (
         (
             *(Role.BATCH, Role.CHANNELS, Role.POINT_ROWS, Role.POINT_COLUMNS),

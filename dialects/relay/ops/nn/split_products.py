@@ -1,0 +1,178 @@
+"""Floats split into parts of bf16, and products of such data with f32 results, which CPUs compute on tiles.
+
+`relay-split-products` replaces products of f32 by them, and splits the weight when the program is compiled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from xdsl.dialects.builtin import BFloat16Type, Float32Type
+from xdsl.ir import Attribute, SSAValue
+from xdsl.irdl import operand_def
+
+from xrelay.dialects.relay.core.sliding_window import extents_in, require_blocks
+from xrelay.dialects.relay.op_definition import (
+    Array,
+    Body,
+    Facts,
+    Layout,
+    LayoutRefusal,
+    MixedPrecision,
+    OpPatternKind,
+    RelayOp,
+    Tensors,
+    TopiBuilder,
+    numpy_dtype,
+    optional_int,
+    optional_int_property,
+    register_relay_op,
+    string_property,
+    tensor_type,
+)
+from xrelay.dialects.relay.ops.nn.dense import packed_block, packed_layout
+from xrelay.dialects.shared.split_floats import PAIRS, PARTS
+
+BEFORE = "layouts are chosen before products are split"
+
+
+@register_relay_op
+class ContribSplitFloatsOp(RelayOp):
+    """Each element as a sum of two bf16 numbers: data (…) gives (2, …), first the high parts, then the low parts.
+
+    The high part is the element rounded to bf16, the low part is the rest rounded to bf16. Their sum differs from the
+    element by at most 2⁻¹⁷ of it. The parts of an infinity, or of a number that rounds to one, are an infinity and NaN
+    or an infinity of the other sign; those of NaN are NaN. CPUs may replace subnormal parts by 0.
+
+    Constraints:
+    - C1: the elements are f32.
+
+    Example:
+    ```mlir
+    %y = relay.nn.contrib_split_floats(%x) : (tensor<4x64xf32>) -> tensor<2x4x64xbf16>
+    ```
+
+    """
+
+    name = "relay.nn.contrib_split_floats"
+    PATTERN = OpPatternKind.INJECTIVE
+    MIXED_PRECISION = MixedPrecision.NEVER
+
+    data = operand_def()
+
+    def infer_type(self, facts: Facts) -> Attribute:
+        """Returns the shape after an axis of 2 parts; checks C1."""
+        shape, element = facts.operand(0)
+        facts.require(element == Float32Type(), "C1", lambda: f"the elements must be f32, found {element}")
+        return tensor_type((PARTS, *shape), BFloat16Type())
+
+    def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutRefusal:
+        """Keeps the layouts."""
+        return LayoutRefusal(BEFORE)
+
+    def evaluate(self, data: Array) -> Array:
+        """Rounds the data and its difference from the high parts."""
+        half = numpy_dtype(BFloat16Type())
+        with np.errstate(invalid="ignore", over="ignore"):
+            high = data.astype(half)
+            return np.stack([high, (data - high.astype(np.float32)).astype(half)])
+
+    def compute(self, build: TopiBuilder) -> Tensors:
+        """Computes both parts of each element and selects one by the first index."""
+        data = build.operand(0)
+
+        def fill(b: Body) -> SSAValue:
+            part, *at = b.spatial
+            value = b.read(data, *at)
+            high = b.convert(value, BFloat16Type())
+            low = b.convert(b.minus(value, b.convert(high, value.type)), BFloat16Type())
+            return b.choose(part, [high, low])
+
+        return [build.compute(build.label, build.result_shape, BFloat16Type(), fill)]
+
+
+@register_relay_op
+class ContribDenseSplitOp(RelayOp):
+    """Matrix product in f32 of split data (2, …, k) and a split packed weight (2, units / b, k / t, b, t): (…, units).
+
+    `nn.contrib_split_floats` splits the data, and the weight of `nn.contrib_dense_pack` in `weight_layout`. The result
+    is the sum of three products: high × high, high × low and low × high parts. Its greatest error, relative to the
+    greatest result, is about 4e-6. An infinity makes the results of its row or column NaN.
+
+    Constraints:
+    - C1: the data has at least two axes, the weight has the rank of `weight_layout` plus 1, and both begin with an axis
+      of 2 parts.
+    - C2: `weight_layout` is NC with N in blocks, followed by blocks of C, e.g. NC16n2c, and the weight has its extents
+      after the first axis.
+    - C3: the last axis of the data is as long as the weight's C.
+    - C4: `units`, rounded up to whole blocks, equals the weight's N; by default it is N.
+    - C5: data and weight are bf16.
+
+    Example:
+    ```mlir
+    %y = relay.nn.contrib_dense_split(%x, %w) {weight_layout = "NC16n2c"}
+        : (tensor<2x4x64xbf16>, tensor<2x2x32x16x2xbf16>) -> tensor<4x32xf32>
+    ```
+
+    """
+
+    name = "relay.nn.contrib_dense_split"
+    PATTERN = OpPatternKind.OUT_ELEM_WISE_FUSABLE
+    MIXED_PRECISION = MixedPrecision.NEVER
+
+    data = operand_def()
+    weight = operand_def()
+
+    units = optional_int_property()
+    weight_layout = string_property("NC16n2c")
+
+    @property
+    def layout(self) -> Layout:
+        """The layout of a part of the weight; checks C2."""
+        layout = packed_layout(self, self.weight_layout.data, "C2", in_terms=True)
+        self.require(layout.factor("C") is not None, "C2", f"weight_layout {layout} has no blocks of C")
+        return layout
+
+    def infer_type(self, facts: Facts) -> Attribute:
+        """Returns the data's shape without the parts and with the units as last extent; checks C1 to C5."""
+        (data, data_element), (weight, weight_element) = facts.operand(0), facts.operand(1)
+        layout = self.layout
+        ranks = (len(data), len(weight))
+        facts.require(
+            ranks[0] >= 2 and ranks[1] == 1 + len(layout.axes),
+            "C1",
+            f"needs data of rank 2 or more and a weight of rank {1 + len(layout.axes)}, found ranks {ranks[0]} and "
+            f"{ranks[1]}",
+        )
+        for extent in (data[0], weight[0]):
+            facts.require_equal(extent, PARTS, "C1", "number of parts, and 2:")
+        extents = extents_in(self, layout, weight[1:], "C2")
+        require_blocks(facts, layout, weight[1:], "C2")
+        facts.require_equal(data[-1], extents["C"], "C3", "data's last extent and the weight's C differ:")
+        units = optional_int(self.units)
+        if units is not None:
+            block = packed_block(layout)
+            padded = -(-units // block) * block
+            facts.require_equal(extents["N"], padded, "C4", f"the weight's N and {units} units in blocks differ:")
+        elements = {data_element, weight_element}
+        facts.require(elements == {BFloat16Type()}, "C5", lambda: f"element types {data_element}, {weight_element}")
+        return tensor_type((*data[1:-1], extents["N"] if units is None else units), Float32Type())
+
+    def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutRefusal:
+        """Keeps the layouts."""
+        return LayoutRefusal(BEFORE)
+
+    def evaluate(self, data: Array, weight: Array) -> Array:
+        """Adds the products of three pairs of parts."""
+        from xrelay.dialects.relay.meaning.layouts import to_plain
+
+        left = data.astype(np.float32)
+        right = [to_plain(part, self.layout, "NC")[: optional_int(self.units)].astype(np.float32).T for part in weight]
+        return np.asarray(sum(left[p] @ right[q] for p, q in PAIRS))
+
+    def compute(self, build: TopiBuilder) -> Tensors:
+        """Builds `topi.matmul_split`."""
+        from xrelay.dialects.topi.named import MatmulSplitOp
+
+        return build.insert(MatmulSplitOp(build.operand(0), build.operand(1), build.result_type)).results

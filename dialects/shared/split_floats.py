@@ -1,0 +1,15 @@
+"""Floats as sums of two bf16 numbers, and the products of these that a product of two floats consists of.
+
+The high part of x is x rounded to bf16, the low part is the rest rounded to bf16: 16 significant bits of 24. A product
+of floats has the products high × high, high × low and low × high; low × low is less than the rounding error of a part.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+PARTS: Final = 2
+"""The number of parts of a float, the high part first."""
+
+PAIRS: Final = ((0, 0), (0, 1), (1, 0))
+"""The parts of the left and of the right factor of each product: pair p has parts `p // PARTS` and `p % PARTS`."""

@@ -1,0 +1,87 @@
+"""`topi.matmul_split`, a product of matrices whose f32 elements are split into parts of bf16."""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import BFloat16Type, Float32Type, TensorType
+from xdsl.ir import Attribute, SSAValue
+from xdsl.irdl import irdl_op_definition, operand_def, result_def, traits_def
+from xdsl.traits import Pure
+from xdsl.utils.exceptions import VerifyException
+
+from xrelay.dialects.shared.split_floats import PAIRS, PARTS
+from xrelay.dialects.topi.build import Body, compute, variables
+from xrelay.dialects.topi.named.base import Expansion, NamedOp, add_product, verify_ranks
+from xrelay.dialects.topi.shapes import known_shape_of, shape_list, shape_of, tensor_type
+from xrelay.index_algebra.dims import Dim, certainly_differ
+
+
+@irdl_op_definition
+class MatmulSplitOp(NamedOp):
+    """Rows of data times rows of the weight, both as a high and a low part of bf16, with sums in f32.
+
+    The data is 2×…×K, with the high parts first, the weight 2×(N/b)×(K/t)×b×t as that of `topi.matmul`: the t products
+    that one instruction sums are contiguous. `result[…, j]` is the sum over k, and over the pairs (0, 0), (0, 1) and
+    (1, 0) of parts (p, q), of `data[p, …, k] * weight[q, j // b, k // t, j % b, k % t]`. The last block of the weight
+    may have more columns than the result.
+
+    - C1: the data has rank 2 or more, and the weight has rank 5; both begin with an axis of 2 parts.
+    - C2: data's last dimension is the weight's K.
+    - C3: the result's shape is data's without the first and with the last dimension replaced by the weight's N. The
+      last dimension rounded up to whole blocks is N.
+    - C4: data and weight are bf16, the result is f32.
+
+    ```mlir
+    func.func @dense(%x: tensor<2x4x8xbf16>, %w: tensor<2x2x4x16x2xbf16>) -> tensor<4x32xf32> {
+      %r = topi.matmul_split(%x, %w) : (tensor<2x4x8xbf16>, tensor<2x2x4x16x2xbf16>) -> tensor<4x32xf32>
+      func.return %r : tensor<4x32xf32>
+    }
+    ```
+    """
+
+    name = "topi.matmul_split"
+
+    data = operand_def(TensorType)
+    weight = operand_def(TensorType)
+    tensor = result_def(TensorType)
+
+    traits = traits_def(Pure())
+    assembly_format = "`(` $data `,` $weight `)` attr-dict `:` functional-type(operands, results)"
+
+    def __init__(self, data: SSAValue, weight: SSAValue, result_type: Attribute):
+        super().__init__(operands=[data, weight], result_types=[result_type])
+
+    def verify_(self) -> None:
+        """Checks C1 to C4."""
+        data, weight, result = shape_of(self.data), known_shape_of(self.weight), shape_of(self.tensor)
+        data_rank, result_rank = max(2, len(data)), max(1, len(data) - 1)
+        ranks = [("data", data, [data_rank]), ("weight", weight, [5]), ("result", result, [result_rank])]
+        verify_ranks(self.name, "C1", ranks)
+        if certainly_differ(data[0], PARTS) or weight[0] != PARTS:
+            raise VerifyException(f"[{self.name} C1] data has {data[0]} parts and weight {weight[0]}, not {PARTS}")
+        _, blocks, groups, block, terms = weight
+        if certainly_differ(data[-1], groups * terms):
+            raise VerifyException(f"[{self.name} C2] data has rows of {data[-1]} elements, weight of {groups * terms}")
+        # A partial last block has as many columns as the result needs.
+        columns = result[-1]
+        fits = not isinstance(columns, int) or -(-columns // block) == blocks
+        expected = (*data[1:-1], blocks * block)
+        if not fits or any(map(certainly_differ, result[:-1], expected)):
+            raise VerifyException(f"[{self.name} C3] result has shape {shape_list(result)}, not {shape_list(expected)}")
+        types = [tensor_type(value).element_type for value in (self.data, self.weight, self.tensor)]
+        if types != [BFloat16Type(), BFloat16Type(), Float32Type()]:
+            raise VerifyException(f"[{self.name} C4] elements are {', '.join(map(str, types))}, not bf16, bf16 and f32")
+
+    def expand(self) -> Expansion:
+        """Expands to one compute, whose first reduction axis enumerates the pairs of parts."""
+        *rows, columns = shape_of(self.tensor)
+        _, _, groups, block, terms = known_shape_of(self.weight)
+
+        def body(b: Body) -> list[SSAValue]:
+            *rows, j = b.spatial
+            pair, k, term = b.reduction
+            a = b.read(self.data, pair // PARTS, *rows, k * terms + term)
+            return add_product(b, a, b.read(self.weight, pair % PARTS, j // block, k, j % block, term))
+
+        spatial = {**variables("i", rows), "j": columns} if len(rows) != 1 else {"i": rows[0], "j": columns}
+        reduce: dict[str, Dim] = {"p": len(PAIRS), "k": groups, "t": terms}
+        return Expansion().finish(compute("matmul", spatial, [Float32Type()], body, reduce=reduce, init=[0]))

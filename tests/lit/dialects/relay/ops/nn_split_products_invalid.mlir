@@ -1,0 +1,55 @@
+// RUN: xrelay-opt %s --split-input-file --verify-diagnostics
+
+func.func @split_c1(%x: tensor<4x8xf64>) {
+  // expected-error@below {{[relay.nn.contrib_split_floats C1] the elements must be f32, found f64}}
+  %r = relay.nn.contrib_split_floats(%x) : (tensor<4x8xf64>) -> !relay.incomplete
+  func.return
+}
+
+// -----
+
+func.func @c1(%x: tensor<2x4x8xbf16>, %w: tensor<2x4x16x2xbf16>) {
+  // expected-error@below {{[relay.nn.contrib_dense_split C1] needs data of rank 2 or more and a weight of rank 5, found ranks 3 and 4}}
+  %r = relay.nn.contrib_dense_split(%x, %w) : (tensor<2x4x8xbf16>, tensor<2x4x16x2xbf16>) -> !relay.incomplete
+  func.return
+}
+
+// -----
+
+func.func @c1_parts(%x: tensor<3x4x8xbf16>, %w: tensor<2x1x4x16x2xbf16>) {
+  // expected-error@below {{[relay.nn.contrib_dense_split C1] number of parts, and 2: 3 != 2}}
+  %r = relay.nn.contrib_dense_split(%x, %w) : (tensor<3x4x8xbf16>, tensor<2x1x4x16x2xbf16>) -> !relay.incomplete
+  func.return
+}
+
+// -----
+
+func.func @c2(%x: tensor<2x4x8xbf16>, %w: tensor<2x1x8x16xbf16>) {
+  // expected-error@below {{[relay.nn.contrib_dense_split C2] weight_layout NC16n has no blocks of C}}
+  %r = relay.nn.contrib_dense_split(%x, %w) {weight_layout = "NC16n"} : (tensor<2x4x8xbf16>, tensor<2x1x8x16xbf16>) -> !relay.incomplete
+  func.return
+}
+
+// -----
+
+func.func @c3(%x: tensor<2x4x6xbf16>, %w: tensor<2x1x4x16x2xbf16>) {
+  // expected-error@below {{[relay.nn.contrib_dense_split C3] data's last extent and the weight's C differ: 6 != 8}}
+  %r = relay.nn.contrib_dense_split(%x, %w) : (tensor<2x4x6xbf16>, tensor<2x1x4x16x2xbf16>) -> !relay.incomplete
+  func.return
+}
+
+// -----
+
+func.func @c4(%x: tensor<2x4x8xbf16>, %w: tensor<2x1x4x16x2xbf16>) {
+  // expected-error@below {{[relay.nn.contrib_dense_split C4] the weight's N and 20 units in blocks differ: 16 != 32}}
+  %r = relay.nn.contrib_dense_split(%x, %w) {units = 20} : (tensor<2x4x8xbf16>, tensor<2x1x4x16x2xbf16>) -> !relay.incomplete
+  func.return
+}
+
+// -----
+
+func.func @c5(%x: tensor<2x4x8xf32>, %w: tensor<2x1x4x16x2xbf16>) {
+  // expected-error@below {{[relay.nn.contrib_dense_split C5]}}
+  %r = relay.nn.contrib_dense_split(%x, %w) : (tensor<2x4x8xf32>, tensor<2x1x4x16x2xbf16>) -> !relay.incomplete
+  func.return
+}
