@@ -11,5 +11,8 @@ from typing import Final
 PARTS: Final = 2
 """The number of parts of a float, the high part first."""
 
-PAIRS: Final = ((0, 0), (0, 1), (1, 0))
-"""The parts of the left and of the right factor of each product: pair p has parts `p // PARTS` and `p % PARTS`."""
+PAIRS: Final = ((0, 1), (0, 0), (1, 0))
+"""The parts of the left and of the right factor of each product: pair p has parts `p // 2` and `(2 - p) // 2`.
+
+Neighbours share a factor, which stays in registers.
+"""

@@ -20,7 +20,7 @@ class MatmulSplitOp(NamedOp):
     """Rows of data times rows of the weight, both as a high and a low part of bf16, with sums in f32.
 
     The data is 2×…×K, with the high parts first, the weight 2×(N/b)×(K/t)×b×t as that of `topi.matmul`: the t products
-    that one instruction sums are contiguous. `result[…, j]` is the sum over k, and over the pairs (0, 0), (0, 1) and
+    that one instruction sums are contiguous. `result[…, j]` is the sum over k, and over the pairs (0, 1), (0, 0) and
     (1, 0) of parts (p, q), of `data[p, …, k] * weight[q, j // b, k // t, j % b, k % t]`. The last block of the weight
     may have more columns than the result.
 
@@ -79,8 +79,8 @@ class MatmulSplitOp(NamedOp):
         def body(b: Body) -> list[SSAValue]:
             *rows, j = b.spatial
             pair, k, term = b.reduction
-            a = b.read(self.data, pair // PARTS, *rows, k * terms + term)
-            return add_product(b, a, b.read(self.weight, pair % PARTS, j // block, k, j % block, term))
+            a = b.read(self.data, pair // 2, *rows, k * terms + term)
+            return add_product(b, a, b.read(self.weight, (pair * -1 + 2) // 2, j // block, k, j % block, term))
 
         spatial = {**variables("i", rows), "j": columns} if len(rows) != 1 else {"i": rows[0], "j": columns}
         reduce: dict[str, Dim] = {"p": len(PAIRS), "k": groups, "t": terms}
