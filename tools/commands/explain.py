@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from xrelay.passes.fusion.explain import ExplainedBlock, ExplainedOp
 
 
-LAYOUT_PASSES: Final = ("relay-alter-op-layout", "relay-convert-layout", "relay-apply-winograd")
+LAYOUT_PASSES: Final = ("relay-alter-op-layout", "relay-convert-layout", "relay-apply-winograd", "relay-split-products")
 """The passes that choose layouts."""
 
 

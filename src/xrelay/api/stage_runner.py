@@ -51,7 +51,9 @@ MAX_WORKERS: Final = 3
 """The default maximum: more workers take more memory than they save time."""
 INTEGER_PASSES: frozenset[str] = frozenset({"FakeQuantizationToInteger"})
 """The passes that `compile(…, integers=True)` requires."""
-APPROXIMATING_PASSES: frozenset[str] = frozenset({"relay-apply-winograd", "qnn-fold-quantize-scale", "FastMath"})
+APPROXIMATING_PASSES: frozenset[str] = frozenset(
+    {"relay-apply-winograd", "relay-split-products", "qnn-fold-quantize-scale", "FastMath"}
+)
 """The passes that `compile(…, exact=True)` forbids."""
 
 

@@ -1,0 +1,179 @@
+"""`relay-split-products`: computes f32 products with a constant weight as three products of bf16 parts, with f32 sums.
+
+An f32 number is nearly the sum of two bf16 numbers, its high and its low part. The products high × high, high × low and
+low × high of such parts, added in f32, have an error of about 4e-6 of the largest result. CPUs with an instruction on
+tiles of bf16 compute them in less than half of the time of the f32 product. The weight keeps its size and is split when
+the program is compiled. The data is split once for all products that read it.
+
+Before:
+
+    %y = relay.nn.contrib_dense_pack(%x, %w) {weight_layout = "NC16n"}
+
+After:
+
+    %p = relay.nn.contrib_split_floats(%x)
+    %v = relay.layout_transform(%w) {src_layout = "NC16n", dst_layout = "NC16n2c"}     folded later, as is %q
+    %q = relay.nn.contrib_split_floats(%v)
+    %y = relay.nn.contrib_dense_split(%p, %q) {weight_layout = "NC16n2c"}
+
+A result is NaN if one of its factors is an infinity, or a number that bf16 rounds to one.
+
+The pass does nothing without the instruction `tdpbf16ps` in `tiles` or without vectors of 16 f32. It refuses, with a
+remark: weights that are not constant or not in blocks of 16 columns; other element types; less than 16 rows, or rows
+without a typical size; sums of less than 64 or of an odd number of terms; and products that would not be at least 10 %
+faster.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from math import prod
+from typing import Final
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp, f32
+from xdsl.ir import Block, SSAValue
+from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
+
+from xrelay.dialects.relay.core.properties import optional_int
+from xrelay.dialects.relay.core.size_hints import size_hints
+from xrelay.dialects.relay.layout.layout import Layout
+from xrelay.dialects.relay.ops.nn.dense import ContribDensePackOp
+from xrelay.dialects.relay.ops.nn.split_products import ContribDenseSplitOp, ContribSplitFloatsOp
+from xrelay.dialects.relay.ops.tensor.transform import LayoutTransformOp
+from xrelay.dialects.shared.types import element_type_of, is_complete, shape_of
+from xrelay.index_algebra.dims import estimate, names_of
+from xrelay.passes.graph.op_kinds import is_constant
+from xrelay.passes.graph.remarks import Remark, Remarks, report
+from xrelay.passes.graph.rewriting import Emitter, owner_of, rewrite_once
+from xrelay.passes.infra.xrelay_pass import Numerics, XRelayPass
+from xrelay.passes.types.type_solver import function_around
+
+RTOL: Final = 1e-4
+"""The fraction of the largest result by which results may change; a product changes by about 4e-6."""
+
+INSTRUCTION: Final = "tdpbf16ps"
+"""The instruction on tiles that multiplies parts."""
+
+BLOCK: Final = 16
+"""The number of columns of a tile, of a block of the weight, and of f32 in a vector."""
+
+ROWS: Final = 16
+"""The number of rows of a tile, and the least number of rows of a product."""
+
+MIN_DEPTH: Final = 64
+"""The least number of terms of a sum: with fewer, most time is spent on the loads and stores of tiles."""
+
+PAIR_TERMS: Final = 2
+"""The number of terms of a sum that an instruction adds in each lane."""
+
+VECTOR_PRODUCTS: Final = 27.0
+"""The f32 products that vectors compute in a cycle: 85 % of two units."""
+
+TILE_PRODUCTS: Final = 64.0
+"""The f32 products that tiles compute in a cycle from three products of parts."""
+
+SPLIT_CYCLES: Final = 6.0
+"""The cycles to split a vector of the data and to write both parts."""
+
+WEIGHT_BYTES: Final = 5.0
+"""The bytes of weights that a core reads in a cycle, from the L3 cache or memory."""
+
+GAIN: Final = 1.1
+"""The least ratio of the time of the f32 product to that of the split one."""
+
+
+@dataclass(frozen=True)
+class RelaySplitProductsPass(XRelayPass):
+    """Splits products into parts of bf16; see the module's docstring."""
+
+    name = "relay-split-products"
+    numerics = Numerics(f"approximating: other rounding errors; results within {RTOL:g} of the largest value", RTOL)
+    per_function = True
+
+    vector_lanes: int = field(default=BLOCK, metadata={"help": "the number of f32 in a vector of the target"})
+    tiles: tuple[str, ...] = field(default=(), metadata={"help": "the target's instructions on tiles"})
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Rewrites the module in place, if the target has the instruction and vectors of 16 f32."""
+        if INSTRUCTION in self.tiles and self.vector_lanes == BLOCK:
+            report(split_products(op))
+
+
+def split_products(module: ModuleOp) -> list[Remark]:
+    """Rewrites `module`; returns remarks on rewritten products, and on others with the reason."""
+    remarks = Remarks(RelaySplitProductsPass.name)
+    rewrite_once(module, ContribDensePackOp, SplitDense(remarks))
+    return remarks.all
+
+
+class SplitDense(RewritePattern):
+    """Splits a dense layer with a packed constant weight; see the module's docstring."""
+
+    def __init__(self, remarks: Remarks):
+        self._remarks = remarks
+        self._parts: dict[tuple[SSAValue, Block | None], SSAValue] = {}
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: ContribDensePackOp, rewriter: PatternRewriter) -> None:
+        """Rewrites `op` unless it is refused."""
+        if not all(map(is_complete, (*op.operand_types, *op.result_types))):
+            return
+        refusal = _refusal(op)
+        if refusal is not None:
+            self._remarks.refused(op, refusal)
+            return
+        self._remarks.applied(op, "three products of bf16 parts")
+        emit, layout = Emitter(rewriter, op), f"NC{BLOCK}n{PAIR_TERMS}c"
+        pairs = emit.call(LayoutTransformOp, op.weight, src_layout=str(op.layout), dst_layout=layout)
+        units = optional_int(op.units)
+        options = {} if units is None else {"units": units}
+        weight = emit.call(ContribSplitFloatsOp, pairs)
+        emit.replace(
+            emit.call(ContribDenseSplitOp, self._split(op, emit), weight, weight_layout=layout, **options),
+        )
+
+    def _split(self, op: ContribDensePackOp, emit: Emitter) -> SSAValue:
+        """Returns the parts of the data, which products in the same block share."""
+        key = op.data, op.parent
+        if key not in self._parts:
+            self._parts[key] = emit.call(ContribSplitFloatsOp, op.data)
+        return self._parts[key]
+
+
+def _refusal(op: ContribDensePackOp) -> str | None:
+    """Returns why a product is not split, or None."""
+    if {element_type_of(type) for type in (*op.operand_types, *op.result_types)} != {f32}:
+        return "its elements are not all f32"
+    if op.layout != Layout.parse(f"NC{BLOCK}n"):
+        return f"its weight is in {op.layout}, not in NC{BLOCK}n"
+    if not _is_constant(op.weight):
+        return "its weight is not constant"
+    *outer, depth = shape_of(op.data.type)
+    if not isinstance(depth, int) or depth < MIN_DEPTH or depth % PAIR_TERMS:
+        return f"its sums have {depth} terms, not an even number of at least {MIN_DEPTH}"
+    sizes = {name: hint.usual for name, hint in size_hints(function_around(op)).items()}
+    if any(name not in sizes for extent in outer for name in names_of(extent)):
+        return "the typical number of its rows is not known"
+    rows = prod(estimate(extent, sizes, 1) for extent in outer)
+    if rows < ROWS:
+        return f"it has {rows} rows, a tile has {ROWS}"
+    columns = shape_of(op.weight.type)[0]
+    if not isinstance(columns, int) or not _is_faster(rows, columns * BLOCK, depth):
+        return "the product of f32 is about as fast"
+    return None
+
+
+def _is_constant(value: SSAValue) -> bool:
+    """Whether a weight is a constant, or the result of a layout transform of one."""
+    change = owner_of(value, LayoutTransformOp)
+    owner = value.owner if change is None else change.operands[0].owner
+    return not isinstance(owner, Block) and is_constant(owner)
+
+
+def _is_faster(rows: int, columns: int, depth: int) -> bool:
+    """Whether parts take less time, by the estimated cycles of products, of the split, and of reading the weight."""
+    weight = 4 * columns * depth / WEIGHT_BYTES
+    direct = rows * columns * depth / VECTOR_PRODUCTS
+    split = -(-rows // ROWS) * ROWS * columns * depth / TILE_PRODUCTS + rows * depth / BLOCK * SPLIT_CYCLES
+    return direct + weight >= GAIN * (split + weight)

@@ -1,0 +1,80 @@
+// RUN: xrelay-opt %s -p relay-infer-type,relay-split-products{tiles=tdpbusd,tdpbf16ps} | filecheck %s
+// RUN: xrelay-opt %s -p relay-infer-type,relay-split-products{tiles=tdpbf16ps} --remarks 2>&1 >/dev/null | filecheck %s --check-prefix SAYS
+// RUN: xrelay-opt %s -p relay-infer-type,relay-split-products{tiles=tdpbusd} | filecheck %s --check-prefix OTHER
+// RUN: xrelay-opt %s -p 'relay-infer-type,relay-split-products{tiles=tdpbf16ps vector-lanes=8}' | filecheck %s --check-prefix OTHER
+
+// OTHER-NOT: contrib_split_floats
+
+// Products of the same data share its parts. The weight is split when constants are folded.
+// CHECK-LABEL: func.func @layers
+// CHECK:         %[[W:.*]] = relay.layout_transform(%w) {src_layout = "NC16n", dst_layout = "NC16n2c"}
+// CHECK-NEXT:    %[[Q:.*]] = relay.nn.contrib_split_floats(%[[W]])
+// CHECK-NEXT:    %[[P:.*]] = relay.nn.contrib_split_floats(%x)
+// CHECK-NEXT:    relay.nn.contrib_dense_split(%[[P]], %[[Q]]) {units = 60}
+// CHECK-NOT:     relay.nn.contrib_split_floats(%x)
+// CHECK:         relay.nn.contrib_dense_split(%[[P]],
+// SAYS: relay.nn.contrib_dense_pack: three products of bf16 parts
+func.func @layers(%x: tensor<2x16x128xf32>) -> (tensor<2x16x60xf32>, tensor<2x16x64xf32>) {
+  %w = relay.constant dense<1.0> : tensor<4x128x16xf32>
+  %v = relay.constant dense<1.0> : tensor<64x128xf32>
+  %u = relay.layout_transform(%v) {src_layout = "NC", dst_layout = "NC16n"} : (tensor<64x128xf32>) -> tensor<4x128x16xf32>
+  %y = relay.nn.contrib_dense_pack(%x, %w) {weight_layout = "NC16n", units = 60} : (tensor<2x16x128xf32>, tensor<4x128x16xf32>) -> tensor<2x16x60xf32>
+  %z = relay.nn.contrib_dense_pack(%x, %u) {weight_layout = "NC16n"} : (tensor<2x16x128xf32>, tensor<4x128x16xf32>) -> tensor<2x16x64xf32>
+  func.return %y, %z : tensor<2x16x60xf32>, tensor<2x16x64xf32>
+}
+
+// SAYS: relay.nn.contrib_dense_pack: three products of bf16 parts
+func.func @typical_rows(%x: tensor<?x64xf32, #relay.dims<n>>) -> tensor<?x64xf32, #relay.dims<n>> attributes {relay.sizes = {n = array<i64: 1, 128, 64>}} {
+  %w = relay.constant dense<1.0> : tensor<4x64x16xf32>
+  %y = relay.nn.contrib_dense_pack(%x, %w) {weight_layout = "NC16n"} : (tensor<?x64xf32, #relay.dims<n>>, tensor<4x64x16xf32>) -> tensor<?x64xf32, #relay.dims<n>>
+  func.return %y : tensor<?x64xf32, #relay.dims<n>>
+}
+
+// SAYS: the typical number of its rows is not known
+func.func @any_rows(%x: tensor<?x64xf32, #relay.dims<n>>) -> tensor<?x64xf32, #relay.dims<n>> {
+  %w = relay.constant dense<1.0> : tensor<4x64x16xf32>
+  %y = relay.nn.contrib_dense_pack(%x, %w) {weight_layout = "NC16n"} : (tensor<?x64xf32, #relay.dims<n>>, tensor<4x64x16xf32>) -> tensor<?x64xf32, #relay.dims<n>>
+  func.return %y : tensor<?x64xf32, #relay.dims<n>>
+}
+
+// SAYS: it has 15 rows, a tile has 16
+func.func @few_rows(%x: tensor<15x64xf32>) -> tensor<15x64xf32> {
+  %w = relay.constant dense<1.0> : tensor<4x64x16xf32>
+  %y = relay.nn.contrib_dense_pack(%x, %w) {weight_layout = "NC16n"} : (tensor<15x64xf32>, tensor<4x64x16xf32>) -> tensor<15x64xf32>
+  func.return %y : tensor<15x64xf32>
+}
+
+// SAYS: its sums have 65 terms, not an even number of at least 64
+func.func @odd_terms(%x: tensor<16x65xf32>) -> tensor<16x64xf32> {
+  %w = relay.constant dense<1.0> : tensor<4x65x16xf32>
+  %y = relay.nn.contrib_dense_pack(%x, %w) {weight_layout = "NC16n"} : (tensor<16x65xf32>, tensor<4x65x16xf32>) -> tensor<16x64xf32>
+  func.return %y : tensor<16x64xf32>
+}
+
+// The time to split the data is more than tiles save on few columns.
+// SAYS: the product of f32 is about as fast
+func.func @few_columns(%x: tensor<1024x64xf32>) -> tensor<1024x16xf32> {
+  %w = relay.constant dense<1.0> : tensor<1x64x16xf32>
+  %y = relay.nn.contrib_dense_pack(%x, %w) {weight_layout = "NC16n"} : (tensor<1024x64xf32>, tensor<1x64x16xf32>) -> tensor<1024x16xf32>
+  func.return %y : tensor<1024x16xf32>
+}
+
+// SAYS: its weight is not constant
+func.func @parameter(%x: tensor<16x64xf32>, %w: tensor<4x64x16xf32>) -> tensor<16x64xf32> {
+  %y = relay.nn.contrib_dense_pack(%x, %w) {weight_layout = "NC16n"} : (tensor<16x64xf32>, tensor<4x64x16xf32>) -> tensor<16x64xf32>
+  func.return %y : tensor<16x64xf32>
+}
+
+// SAYS: its weight is in NC8n, not in NC16n
+func.func @other_block(%x: tensor<16x64xf32>) -> tensor<16x64xf32> {
+  %w = relay.constant dense<1.0> : tensor<8x64x8xf32>
+  %y = relay.nn.contrib_dense_pack(%x, %w) {weight_layout = "NC8n"} : (tensor<16x64xf32>, tensor<8x64x8xf32>) -> tensor<16x64xf32>
+  func.return %y : tensor<16x64xf32>
+}
+
+// SAYS: its elements are not all f32
+func.func @doubles(%x: tensor<16x64xf64>) -> tensor<16x64xf64> {
+  %w = relay.constant dense<1.0> : tensor<4x64x16xf64>
+  %y = relay.nn.contrib_dense_pack(%x, %w) {weight_layout = "NC16n"} : (tensor<16x64xf64>, tensor<4x64x16xf64>) -> tensor<16x64xf64>
+  func.return %y : tensor<16x64xf64>
+}
