@@ -130,7 +130,7 @@ def compile_stages(
     converts_f16: bool = True,
     dot_products: tuple[str, int] | None = None,
     scalef: bool = False,
-    tile_product: TileProduct | None = None,
+    tile_products: Sequence[TileProduct] = (),
     entry: str = MAIN,
     decide: Decide | None = None,
     records: str = "",
@@ -141,7 +141,7 @@ def compile_stages(
     the form of `loop-assign-schedules{target=…}`, empty for the generic target. `converts_f16` is whether the target
     has conversion instructions between f16 and f32. `dot_products` is the name of the target's instruction for sums of
     products of bytes, with the width in bits of its longest vectors. `scalef` is whether the target has
-    AVX-512's instructions for powers of two. `tile_product` is its instruction for products of tiles.
+    AVX-512's instructions for powers of two. `tile_products` are its instructions on tiles.
     `entry` is the entry of the program that later stages process: `main`, or a function of `relay.callers`. `decide`
     enables or disables passes of the optimiser regardless of their level; without `relay-fuse-ops` every op is a kernel
     of its own. `records` is the path of a file of tuning records; it may be empty. Raises `InputError` if `opt_level`
@@ -154,8 +154,8 @@ def compile_stages(
     if records:
         assign.insert(0, f"loop-assign-records{_options(file=records, target=schedule_target)}")
     fuse = (f"relay-fuse-ops{{fuse-opt-level={fuse_level}}}", *(FUSE[1:] if fuse_level > 1 else ()))
-    tiles = "" if tile_product is None else tile_product.name
-    to_scf = f"convert-loop-to-scf{_options(tiles=tiles)}"
+    tiles = ",".join(product.name for product in tile_products)
+    to_scf = f"convert-loop-to-scf{{tiles={tiles}}}" if tiles else "convert-loop-to-scf"
     llvm = llvm_pipeline(converts_f16=converts_f16, dot_products=dot_products, scalef=scalef)
     return [
         Stage(phase, tuple(_selected_passes(phase, rows, opt_level, vector_lanes, tiles, entry, decide)))
@@ -224,7 +224,7 @@ def _selected_passes(
     rows: Sequence[PipelineRow],
     opt_level: int,
     vector_lanes: int,
-    tile_product: str,
+    tiles: str,
     entry: str,
     decide: Decide | None,
 ) -> list[str]:
@@ -235,9 +235,7 @@ def _selected_passes(
         asked = decide is not None and (phase in OPTIMIZER or name in optional)
         return decide(name) if decide is not None and asked else None
 
-    return chosen_passes(
-        rows, opt_level, vector_lanes=vector_lanes, tile_product=tile_product, entry=entry, decide=decide_here
-    )
+    return chosen_passes(rows, opt_level, vector_lanes=vector_lanes, tiles=tiles, entry=entry, decide=decide_here)
 
 
 def all_passes(stages: Iterable[Stage]) -> list[str]:

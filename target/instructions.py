@@ -9,8 +9,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from xdsl.dialects.builtin import f32, i32
+from xdsl.ir import Attribute
+
 DOT_TERMS = 4
 """The number of byte products that an instruction adds to a 32-bit sum: `vpdpbusd` of x86, `usdot` of aarch64."""
+
+PAIR_TERMS = 2
+"""The number of products of bf16 that an instruction adds to an f32: `tdpbf16ps` of x86."""
+
+GROUP_BYTES = 4
+"""The size in bytes of the terms that an instruction adds to a sum."""
 
 
 @dataclass(frozen=True)
@@ -30,18 +39,22 @@ class DotProduct:
 
 @dataclass(frozen=True)
 class TileProduct:
-    """An instruction on tile registers that adds the product of two matrices of bytes to a matrix of 32-bit sums.
+    """An instruction on tile registers that adds the product of two matrices to a matrix of 32-bit sums.
 
-    Each argument is a tile. The instruction supports smaller tiles, too.
+    The factors are bytes, unsigned and signed, for sums of type i32, and bf16 for sums of type f32. Each argument is a
+    tile. The instruction supports smaller tiles, too.
 
     ```
-    for row in rows: for column in columns: for step in steps: for term in DOT_TERMS:
-        sums[row, column] += unsigned[row, step, term] * signed[step, column, term]
+    for row in rows: for column in columns: for step in steps: for term in terms:
+        sums[row, column] += data[row, step, term] * weight[step, column, term]
     ```
     """
 
     name: str
     features: tuple[str, ...]
+    sum_type: Attribute
+    terms: int
+    """The number of products that a step adds to each sum."""
     rows: int = 16
     columns: int = 16
     steps: int = 16
@@ -65,9 +78,12 @@ DOT_PRODUCTS: Mapping[str, tuple[DotProduct, ...]] = {
 """Maps an architecture to its instructions on vectors, the best first."""
 
 TILE_PRODUCTS: Mapping[str, tuple[TileProduct, ...]] = {
-    "x86_64": (TileProduct("tdpbusd", ("amx-tile", "amx-int8")),),
+    "x86_64": (
+        TileProduct("tdpbusd", ("amx-tile", "amx-int8"), i32, DOT_TERMS),
+        TileProduct("tdpbf16ps", ("amx-tile", "amx-bf16"), f32, PAIR_TERMS),
+    ),
 }
-"""Maps an architecture to its instructions on tiles, the best first."""
+"""Maps an architecture to its instructions on tiles, one for each type of sums."""
 
 
 def find_tile_product(name: str) -> TileProduct | None:

@@ -13,6 +13,8 @@ from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import Any, Final, Self, TypedDict, Unpack, cast
 
+from xdsl.ir import Attribute
+
 from xrelay.errors import InputError, did_you_mean
 from xrelay.plugins import load_plugins
 from xrelay.target.cpus import (
@@ -167,9 +169,16 @@ class Target:
         return None
 
     @property
-    def tile_product(self) -> TileProduct | None:
-        """The instruction that multiplies tiles of bytes: `tdpbusd` of AMX on x86-64; `None` if the target has none."""
-        return next((each for each in TILE_PRODUCTS.get(self.arch, ()) if self._has(*each.features)), None)
+    def tile_products(self) -> tuple[TileProduct, ...]:
+        """The instructions that multiply tiles: `tdpbusd` and `tdpbf16ps` of AMX on x86-64."""
+        return tuple(each for each in TILE_PRODUCTS.get(self.arch, ()) if self._has(*each.features))
+
+    def tile_product(self, sum_type: Attribute) -> TileProduct | None:
+        """Returns the instruction that multiplies tiles of factors for sums of this type, or `None`.
+
+        The factors are bytes for i32, and bf16 for f32.
+        """
+        return next((each for each in self.tile_products if each.sum_type == sum_type), None)
 
     @property
     def scalef(self) -> bool:

@@ -90,7 +90,7 @@ def optimize(
     module, chosen = _module(mod), chosen_target(target, None)
     _bind(main_function(module), arrays_by_name(params))
     stages = compile_stages(
-        opt_level=chosen_level(None), vector_lanes=chosen.lanes(), tile_product=chosen.tile_product, decide=decide
+        opt_level=chosen_level(None), vector_lanes=chosen.lanes(), tile_products=chosen.tile_products, decide=decide
     )
     StageRunner([stage for stage in stages if stage.phase in {Phase.TYPED} | OPTIMIZER]).run(module)
     return IRModule.of(module), {}

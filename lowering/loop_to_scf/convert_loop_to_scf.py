@@ -6,6 +6,7 @@ stack arrays whose loops are marked to be unrolled, so that the arrays become re
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from xdsl.context import Context
@@ -64,15 +65,13 @@ class ConvertLoopToScfPass(XRelayPass):
     name = "convert-loop-to-scf"
     numerics = REORDERS_SUMS
 
-    tiles: str = field(
-        default="", metadata={"help": "the instruction of tensorized loops, for example tdpbusd, or empty for none"}
+    tiles: tuple[str, ...] = field(
+        default=(), metadata={"help": "the target's instructions on tiles, of tdpbusd and tdpbf16ps"}
     )
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Converts the module in place."""
-        product = find_tile_product(self.tiles)
-        if self.tiles and product is None:
-            raise PassError(f"{self.name}: no instruction on tiles is called {self.tiles!r}", help="use tdpbusd")
+        products = [self._product(name) for name in self.tiles]
         take_weights_from_main(op)
         write_interface(op, weights_of_main(op))
         for function in op.ops:
@@ -80,7 +79,7 @@ class ConvertLoopToScfPass(XRelayPass):
                 for attribute in (HEAP, NEEDS):
                     function.attributes.pop(attribute, None)
                 if function.body.blocks:
-                    convert_function(function, product)
+                    convert_function(function, products)
                 else:
                     make_buffers_signless(function)
         poll_between_kernels(op)
@@ -89,9 +88,16 @@ class ConvertLoopToScfPass(XRelayPass):
         for declare in (declare_record_index, declare_poll, declare_lists):
             declare(op, called)
 
+    def _product(self, name: str) -> TileProduct:
+        """Returns the instruction on tiles called `name`."""
+        if (product := find_tile_product(name)) is None:
+            hint = "use tdpbusd or tdpbf16ps"
+            raise PassError(f"{self.name}: no instruction on tiles is called {name!r}", help=hint)
+        return product
 
-def convert_function(function: func.FuncOp, tile_product: TileProduct | None = None) -> None:
-    """Converts one function in place; `tile_product` is the target's instruction on tiles."""
+
+def convert_function(function: func.FuncOp, tile_products: Sequence[TileProduct] = ()) -> None:
+    """Converts one function in place; `tile_products` are the target's instructions on tiles."""
     if len(function.body.blocks) != 1:
         raise LoweringError(
             f"convert-loop-to-scf: @{function.sym_name.data} has {len(function.body.blocks)} blocks, it can have one",
@@ -105,7 +111,7 @@ def convert_function(function: func.FuncOp, tile_product: TileProduct | None = N
     if has_lists or is_graph_function(function):
         finish_graph_function(function)
     else:
-        KernelWriter(tile_product).write(function)
+        KernelWriter(tile_products).write(function)
     set_argument_attrs(function, [_without_extents(attributes) for attributes in argument_attrs(function)])
 
 

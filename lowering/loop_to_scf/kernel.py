@@ -70,7 +70,7 @@ class KernelWriter:
 
     _changes: Changes | None
 
-    def __init__(self, tile_product: TileProduct | None = None) -> None:
+    def __init__(self, tile_products: Sequence[TileProduct] = ()) -> None:
         self._emitter = Emitter()
         self._values = Values(self._emitter)
         self._flat = FlatBuffers(self._emitter, self._values)
@@ -80,8 +80,8 @@ class KernelWriter:
         self._loaded = dict[LoadOp, SSAValue]()
         self._in_parallel, self._changes = False, None
         self._tiles: TileWriter | None = None
-        if tile_product is not None:
-            self._tiles = TileWriter(tile_product, self._values, self._emitter)
+        if tile_products:
+            self._tiles = TileWriter(tile_products, self._values, self._emitter)
 
     def write(self, function: func.FuncOp) -> None:
         """Replaces the body of `function`."""

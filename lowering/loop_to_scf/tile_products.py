@@ -1,12 +1,13 @@
-"""Tensorized loops: instructions on tiles add up the products of two matrices of bytes."""
+"""Tensorized loops: instructions on tiles add up the products of two matrices."""
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
 from xdsl.dialects import arith, memref, scf
-from xdsl.dialects.builtin import IndexType, IntegerAttr, i8, i32
+from xdsl.dialects.builtin import FloatAttr, IndexType, IntegerAttr, bf16, f32, i8, i32
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, SSAValue
 from xdsl.ir.affine import AffineDimExpr
@@ -14,7 +15,7 @@ from xdsl.ir.affine import AffineDimExpr
 from xrelay.dialects.loop import ForOp, LoadOp, LoopKind, StoreOp
 from xrelay.dialects.shared.attribute_names import LOOP_ANNOTATION, PREFETCH
 from xrelay.dialects.shared.op_lists import ops_of
-from xrelay.dialects.upstream.amx import TileLoadOp, TileMulIOp, TileStoreOp, TileType, TileZeroOp
+from xrelay.dialects.upstream.amx import TileLoadOp, TileMulFOp, TileMulIOp, TileStoreOp, TileType, TileZeroOp
 from xrelay.dialects.upstream.llvm_extras import LoopAnnotationAttr
 from xrelay.index_algebra.value_map import Space, ValueMap
 from xrelay.lowering.loop_to_scf.accesses import AccessTarget, memory_stride
@@ -25,7 +26,7 @@ from xrelay.lowering.loop_to_scf.values import Values
 from xrelay.passes.loop.nest_queries import only_op
 from xrelay.passes.loop.primitives.contract import element_stride
 from xrelay.passes.loop.primitives.tile_products import TileNest, loops_inside, tile_nest
-from xrelay.target.instructions import DOT_TERMS, TileProduct
+from xrelay.target.instructions import TileProduct
 
 Places = Mapping[ForOp, SSAValue]
 """Maps the loops of a nest to placeholders of their indices."""
@@ -52,10 +53,10 @@ class TileWriter:
     rows than the tiles of the function have, is left to `convert-loop-to-scf`.
     """
 
-    def __init__(self, product: TileProduct, values: Values, emitter: Emitter):
-        self._product, self._values, self._emitter = product, values, emitter
+    def __init__(self, products: Sequence[TileProduct], values: Values, emitter: Emitter):
+        self._products, self._values, self._emitter = products, values, emitter
         self._from_zero = set[ForOp]()
-        self._tensorized = set[ForOp]()
+        self._tensorized = dict[ForOp, TileProduct]()
         self._with_sums = set[SSAValue]()
 
     def find_nests(self, function: FuncOp) -> None:
@@ -64,12 +65,12 @@ class TileWriter:
         All tiles of a function have the same shape, because a change of the configuration is slow.
         """
         loops = [each for each in ops_of(function.body, ForOp) if each.kind is LoopKind.TENSORIZED]
-        found = [tile_nest(each, self._product, element_stride) for each in loops]
-        nests = [each for each in found if isinstance(each, TileNest)]
-        most = max((each.rows_of_tile(self._product) for each in nests), default=0)
-        chosen = [each for each in nests if each.rows_of_tile(self._product) == most]
-        self._tensorized = {each.loop for each in chosen}
-        self._with_sums = {each.step.sum.memref for each in chosen}
+        found = [(tile_nest(each, product, element_stride), product) for each in loops for product in self._products]
+        nests = [(nest, product) for nest, product in found if isinstance(nest, TileNest)]
+        most = max((nest.rows_of_tile(product) for nest, product in nests), default=0)
+        chosen = [(nest, product) for nest, product in nests if nest.rows_of_tile(product) == most]
+        self._tensorized = {nest.loop: product for nest, product in chosen}
+        self._with_sums = {nest.step.sum.memref for nest, _ in chosen}
 
     def holds_sums(self, buffer: memref.AllocOp) -> bool:
         """Whether tiles of sums are stored in a buffer, which then has no layout of vectors."""
@@ -114,20 +115,21 @@ class TileWriter:
         def stride(load: LoadOp, each: ForOp) -> int | None:
             return memory_stride(target_of(load), places[each])
 
-        nest = tile_nest(loops[-1], self._product, stride)
+        product = self._tensorized[loops[-1]]
+        nest = tile_nest(loops[-1], product, stride)
         if not isinstance(nest, TileNest) or any(stride(nest.step.sum, each) != 0 for each in loops):
             return None
-        return nest if target_of(nest.step.sum).type.element_type == i32 else None
+        return nest if target_of(nest.step.sum).type.element_type == product.sum_type else None
 
     def _write_product(self, loops: Sequence[ForOp], target_of: TargetOf) -> bool:
         places = self._places(loops)
         nest = self._nest(loops, places, target_of)
         if nest is None:
             return False
-        tiles = _Tiles(nest, places, self._product, self._emitter, target_of)
-        panel = panel_of_tiles(loops[0], nest.step.signed, nest.step.unsigned)
+        tiles = _Tiles(nest, places, self._tensorized[nest.loop], self._emitter, target_of)
+        panel = panel_of_tiles(loops[0], nest.step.weight, nest.step.data)
         if PREFETCH in nest.loop.attributes and panel is not None:
-            target = panel.next_of(nest.step.signed, self._values, target_of)
+            target = panel.next_of(nest.step.weight, self._values, target_of)
             tiles.prefetches(target, panel.number(self._values), -(-nest.depth // panel.number_of_tiles))
         sums = tiles.zeros() if loops[0] in self._from_zero else tiles.load_sums()
         tiles.store_sums(self._write_steps(loops, tiles, sums))
@@ -172,12 +174,15 @@ class _Tiles:
     ):
         self._nest, self._places, self._emitter = nest, places, emitter
         rows = nest.rows_of_tile(product)
-        self._sums = TileType.of(rows, product.columns, i32)
-        self._unsigned = TileType.of(rows, DOT_TERMS * nest.depth, i8)
-        self._signed = TileType.of(nest.depth, DOT_TERMS * product.columns, i8)
+        is_float = product.sum_type == f32
+        sums, factor = (f32, bf16) if is_float else (i32, i8)
+        self._sums = TileType.of(rows, product.columns, sums)
+        self._data = TileType.of(rows, product.terms * nest.depth, factor)
+        self._weight = TileType.of(nest.depth, product.terms * product.columns, factor)
+        self._multiply = TileMulFOp if is_float else partial(TileMulIOp, zext_lhs=True)
         self._places_of_tiles = list(itertools.product(nest.vector_starts(), nest.row_starts(product)))
-        self._sum_target, self._unsigned_target, self._signed_target = map(
-            target_of, (nest.step.sum, nest.step.unsigned, nest.step.signed)
+        self._sum_target, self._data_target, self._weight_target = map(
+            target_of, (nest.step.sum, nest.step.data, nest.step.weight)
         )
         self._prefetched: tuple[AccessTarget, ValueMap, int] | None = None
 
@@ -211,21 +216,18 @@ class _Tiles:
     def products(self, steps: Places, sums: Sequence[SSAValue]) -> list[SSAValue]:
         """Adds the products of one step to the tiles of sums; `steps` are the indices of the loops around.
 
-        A tile of the signed bytes is loaded before its products, so that there is one at a time.
+        A tile of a factor is loaded before its first product, once for all products of the step.
         """
-        nest, unsigned = self._nest, dict[tuple[int, ...], SSAValue]()
+        nest, loaded = self._nest, dict[tuple[SSAValue, ValueMap], SSAValue]()
         first = {loop: ValueMap.identity([index]) for loop, index in steps.items()}
         first[nest.loop] = ValueMap.make([AffineDimExpr(0) * nest.depth], [steps[nest.loop]])
         self._write_prefetches(first)
-        signed, found = dict[tuple[int, ...], SSAValue](), list[SSAValue]()
-        for total, (vector, row) in zip(sums, self._places_of_tiles, strict=True):
-            if vector not in signed:
-                at = first | self._at(vector=vector)
-                signed[vector] = self._load(self._signed_target, self._signed, nest.loop, at)
-            if row not in unsigned:
-                at = first | self._at(row=row)
-                unsigned[row] = self._load(self._unsigned_target, self._unsigned, nest.rows[-1], at)
-            found.append(self._emitter.add(TileMulIOp(unsigned[row], signed[vector], total, zext_lhs=True)).res)
+        found = list(sums)
+        for part, (position, (vector, row)) in itertools.product(nest.part_indices(), enumerate(self._places_of_tiles)):
+            at = first | self._at(part=part, row=row, vector=vector)
+            weight = self._load_once(loaded, self._weight_target, self._weight, nest.loop, at)
+            data = self._load_once(loaded, self._data_target, self._data, nest.rows[-1], at)
+            found[position] = self._emitter.add(self._multiply(data, weight, found[position])).res
         return found
 
     def _write_prefetches(self, first: Mapping[ForOp, ValueMap]) -> None:
@@ -240,10 +242,27 @@ class _Tiles:
             at = {**first, nest.loop: skipped, **self._at(vector=vector)}
             prefetch_element(AccessTarget(target.buffer, self._index(target, at)), self._emitter)
 
-    def _at(self, *, row: Sequence[int] = (), vector: Sequence[int] = ()) -> dict[ForOp, ValueMap]:
-        """Returns the indices of the loops over rows and vectors at a tile."""
-        loops = [*zip(self._nest.rows, row, strict=False), *zip(self._nest.vectors, vector, strict=False)]
-        return {loop: ValueMap.constant(start) for loop, start in loops}
+    def _at(
+        self, *, part: Sequence[int] = (), row: Sequence[int] = (), vector: Sequence[int] = ()
+    ) -> dict[ForOp, ValueMap]:
+        """Returns the indices of the loops over parts, rows and vectors at a tile."""
+        loops = ((self._nest.parts, part), (self._nest.rows, row), (self._nest.vectors, vector))
+        starts = itertools.chain.from_iterable(zip(*each, strict=False) for each in loops)
+        return {loop: ValueMap.constant(start) for loop, start in starts}
+
+    def _load_once(
+        self,
+        loaded: dict[tuple[SSAValue, ValueMap], SSAValue],
+        target: AccessTarget,
+        type_: TileType,
+        along: ForOp,
+        at: Mapping[ForOp, ValueMap],
+    ) -> SSAValue:
+        """Loads the tile of `target` as `_load` does, unless it is in `loaded`."""
+        key = target.buffer, self._index(target, at).simplified()
+        if key not in loaded:
+            loaded[key] = self._load(target, type_, along, at)
+        return loaded[key]
 
     def _load(self, target: AccessTarget, type_: TileType, along: ForOp, at: Mapping[ForOp, ValueMap]) -> SSAValue:
         """Loads the tile of `target` whose rows are iterations of the loop `along`."""
@@ -264,11 +283,12 @@ class _Tiles:
 
 def _stores_zeros(loop: ForOp, nest: TileNest) -> bool:
     """Whether a nest of loops only stores zeros to all sums of `nest`, in loops of the same order."""
-    nests = [[loop, *loops_inside(loop)], [each for each in loops_inside(nest.loop) if each is not nest.terms]]
+    summed = (nest.terms, *nest.parts)
+    nests = [[loop, *loops_inside(loop)], [each for each in loops_inside(nest.loop) if each not in summed]]
     ops = list(nests[0][-1].body.block.ops)
     if len(ops) != 2 or not isinstance(ops[0], arith.ConstantOp) or not isinstance(store := ops[1], StoreOp):
         return False
-    zero = isinstance(number := ops[0].value, IntegerAttr) and number.value.data == 0
+    zero = isinstance(number := ops[0].value, IntegerAttr | FloatAttr) and str(number.value.data) in ("0", "0.0")
     if (
         not zero
         or store.value is not ops[0].result

@@ -222,7 +222,8 @@ def logic(op: arith.AndIOp | arith.OrIOp, values: Values, emitter: Emitter) -> C
 
 # --- fused multiply-add
 
-_ALLOW_CONTRACT = arith.FastMathFlagsAttr([FastMathFlag.ALLOW_CONTRACT])
+ALLOW_CONTRACT = arith.FastMathFlagsAttr([FastMathFlag.ALLOW_CONTRACT])
+"""Allows LLVM to fuse a product and a sum."""
 
 
 def _may_contract(op: Operation) -> bool:
@@ -266,4 +267,4 @@ def _fused_multiply_add(op: Operation, values: Values, emitter: Emitter, lanes: 
         scaled = emitter.add(arith.MulfOp(parts[0], parts[1], product.fastmath)).result
         return emitter.add(arith.AddfOp(scaled, parts[2], op.fastmath)).result
     a, b, c = (splat(emitter, part, lanes.count) for part in parts)
-    return emitter.add(arith.AddfOp(c, emitter.add(arith.MulfOp(a, b, _ALLOW_CONTRACT)), _ALLOW_CONTRACT)).result
+    return emitter.add(arith.AddfOp(c, emitter.add(arith.MulfOp(a, b, ALLOW_CONTRACT)), ALLOW_CONTRACT)).result

@@ -105,19 +105,18 @@ def chosen_passes(
     opt_level: int,
     *,
     vector_lanes: int = 16,
-    tile_product: str = "",
+    tiles: str = "",
     entry: str = MAIN,
     decide: Decide | None = None,
 ) -> list[str]:
     """Returns the passes of `rows` that run at `opt_level`, in the syntax of `xrelay-opt -p`.
 
-    `vector_lanes` is the number of f32 elements in a vector register of the target, and `tile_product` the name of its
-    instruction for products of tiles, if it has one. `entry` is the entry of the program to compile, see
+    `vector_lanes` is the number of f32 elements in a vector register of the target, and `tiles` are the names of its
+    instructions on tiles, separated by commas. `entry` is the entry of the program to compile, see
     `relay-select-entry`. `decide` is called with each pass name and returns whether the pass runs, regardless of its
     level; None leaves that to the level.
     """
-    tiles = f' tiles="{tile_product}"' if tile_product else ""
-    values = {"{lanes}": str(vector_lanes), "{tiles}": tiles, "{entry}": entry}
+    values = {"{lanes}": str(vector_lanes), "{tiles}": f" tiles={tiles}" if tiles else "", "{entry}": entry}
     chosen: list[str] = []
     for row in rows:
         answer = decide(row.pass_name) if decide is not None else None

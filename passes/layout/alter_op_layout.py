@@ -36,7 +36,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp, TupleType
+from xdsl.dialects.builtin import ModuleOp, TupleType, i32
 from xdsl.ir import Block, Operation
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
 from xdsl.rewriter import InsertPoint, Rewriter
@@ -82,7 +82,7 @@ class RelayAlterOpLayoutPass(XRelayPass):
 
     vector_lanes: int = field(default=DEFAULT_LANES, metadata={"help": "the number of f32 in a vector of the target"})
     target: str = field(default="cpu", metadata={"help": "the target whose hooks choose the layouts"})
-    tiles: str = field(default="", metadata={"help": "the target's instruction for tiles of bytes, or empty"})
+    tiles: tuple[str, ...] = field(default=(), metadata={"help": "the target's instructions on tiles"})
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Alters the module in place; raises `PassError` for a number of lanes that is not positive."""
@@ -94,7 +94,7 @@ def alter_layouts(
     *,
     vector_lanes: int = DEFAULT_LANES,
     target: str = "cpu",
-    tiles: str = "",
+    tiles: Sequence[str] = (),
     hooks: LayoutHooks | None = None,
 ) -> list[Remark]:
     """Alters every function of `module` that is not a kernel; `hooks` take precedence over those of `target`.
@@ -104,8 +104,9 @@ def alter_layouts(
     """
     if vector_lanes < 1:
         raise PassError(f"relay-alter-op-layout: vector-lanes is {vector_lanes}, it must be at least 1")
-    product, chosen = find_tile_product(tiles), dict(layout_hooks(target))
-    if product is not None and product.columns == vector_lanes:
+    chosen = dict(layout_hooks(target))
+    products = [product for name in tiles if (product := find_tile_product(name)) is not None]
+    if any(product.sum_type == i32 and product.columns == vector_lanes for product in products):
         chosen = dict(with_tiles(chosen))
     chosen |= dict(hooks if hooks is not None else {})
     remarks = Remarks("relay-alter-op-layout")

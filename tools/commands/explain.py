@@ -151,7 +151,7 @@ def _schedules(args: Namespace) -> Iterable[str]:
         opt_level=args.opt_level,
         vector_lanes=target.lanes(),
         schedule_target=str(target),
-        tile_product=target.tile_product,
+        tile_products=target.tile_products,
         records=records,
     )
     StageRunner(stages_before("loop-assign-schedules", remaining_stages(stages, module))).run(module)
@@ -173,7 +173,7 @@ def _lowered(args: Namespace, last: Phase) -> ModuleOp:
         opt_level=args.opt_level,
         vector_lanes=target.lanes(),
         schedule_target=str(target),
-        tile_product=target.tile_product,
+        tile_products=target.tile_products,
     )
     module = load_source(args.model, shapes=dict(args.shapes))
     StageRunner([each for each in stages if phases.index(each.phase) <= phases.index(last)]).run(module)

@@ -30,7 +30,7 @@ from xrelay.lowering.topi_to_loop.schedules.register_tile import TiledAxis, tile
 from xrelay.lowering.topi_to_loop.schedules.schedule_draft import ScheduleDraft
 from xrelay.lowering.topi_to_loop.schedules.tile_products import ROWS_LOAD, STORE_CYCLES, WEIGHT_LOAD
 from xrelay.passes.loop.primitives.tile_products import MIN_ROWS, MIN_STEPS
-from xrelay.target.instructions import DOT_TERMS, TileProduct
+from xrelay.target.instructions import TileProduct
 
 LATENCY = 52.0
 """Cycles until the sums of an instruction can be used by the next one on the same tile."""
@@ -71,7 +71,8 @@ def conv_tile_candidates(view: KernelView, product: ProductView) -> list[Candida
 
     The columns and rows of a tile divide those of the image, so that all tiles of the kernel have the same shape.
     """
-    instruction, block, positions = view.target.tile_product, product.block, product.positions
+    instruction = view.target.tile_product(product.sum_type)
+    block, positions = product.block, product.positions
     if instruction is None or not {Role.TERM, Role.COLUMNS, Role.LANE} <= positions.keys():
         return []
     roles = (Role.ROWS, Role.COLUMNS, Role.LANE)
@@ -113,7 +114,7 @@ def _tiles(product: ProductView, instruction: TileProduct) -> Iterator[ConvTile]
 def _cycles(product: ProductView, tile: ConvTile, instruction: TileProduct) -> float:
     """Returns the cycles of the sums in tiles of this size."""
     tiles, height = tile.heights(instruction)
-    steps = product.terms / DOT_TERMS / _depth(product, instruction)
+    steps = product.terms / instruction.terms / _depth(product, instruction)
     loads = tiles * ROWS_LOAD * height / instruction.rows + tile.vectors * WEIGHT_LOAD
     step = max(tiles * tile.vectors * height, LATENCY) + loads
     sums = points(product.block) / product.terms

@@ -174,7 +174,7 @@ def _plans(
 
 def _instruction_plans(view: KernelView, product: ProductView, lanes: int, right: LoadOp) -> Iterator[Candidate]:
     """Yields candidates whose sums an instruction on tiles computes, if the target has one for products of bytes."""
-    instruction, positions = view.target.tile_product, product.positions
+    instruction, positions = view.target.tile_product(product.sum_type), product.positions
     if instruction is None or lanes != instruction.columns or not {Role.ROWS, Role.TERM} <= positions.keys():
         return
     rows, blocks = product.extent(Role.ROWS), product.extent(Role.COLUMNS) // lanes

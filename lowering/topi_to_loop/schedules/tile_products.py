@@ -12,7 +12,7 @@ from xrelay.index_algebra.divisors import largest_divisor
 from xrelay.lowering.topi_to_loop.schedules.tile_model import RegisterTile
 from xrelay.passes.loop.primitives.tile_products import MIN_STEPS
 from xrelay.target.cpus import UNITS
-from xrelay.target.instructions import DOT_TERMS, TileProduct
+from xrelay.target.instructions import GROUP_BYTES, TileProduct
 
 PRODUCT_CYCLES = 16.0
 """Cycles of an instruction with 16 rows, whatever the number of its terms."""
@@ -46,7 +46,7 @@ def tile_sizes(
     steps = largest_divisor(depth, product.steps)
     if rows < product.rows or steps < MIN_STEPS:
         return []
-    data = NEAR_LOAD if 2 * rows * depth * DOT_TERMS <= l1 else ROWS_LOAD
+    data = NEAR_LOAD if 2 * rows * depth * GROUP_BYTES <= l1 else ROWS_LOAD
     heights = _tile_heights(rows, product, is_dynamic=is_dynamic)
     return [_tile_of(height, blocks, rows, data, product) for height in heights]
 

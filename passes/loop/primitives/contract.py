@@ -10,11 +10,10 @@ from xrelay.dialects.loop.for_op import MAX_LANES
 from xrelay.dialects.loop.schedule import Contract
 from xrelay.passes.infra.xrelay_pass import EXACT
 from xrelay.passes.loop.nest_queries import only_op
-from xrelay.passes.loop.primitives.dot_products import dot_step
+from xrelay.passes.loop.primitives.dot_products import DotStep, dot_step
 from xrelay.passes.loop.primitives.legality import check_serial, find_loop, refusal, static_extent
 from xrelay.passes.loop.primitives.rewrites import primitive_pass, rewrites
 from xrelay.passes.loop.primitives.vectorize import index_stride
-from xrelay.target.instructions import DOT_TERMS
 
 
 @rewrites(Contract)
@@ -38,20 +37,18 @@ def contract(kernel: func.FuncOp, step: Contract) -> None:
     ```
 
     The block adds the product of two bytes to an i32: `X[…, %vk]` of ui8, the same in every lane, and `W[…, %vo, %vk]`
-    of i8. The four bytes of each lane are contiguous, and so are the lanes. CPUs have an instruction for this
-    operation.
+    of i8. The four bytes of each lane are contiguous, and so are the lanes. Or it adds the product of two bf16 to an
+    f32: `%vk` has two iterations, and the factors are in this order. CPUs have instructions for these operations.
 
-    Raises `ScheduleError` for any other block, a loop that does not have 4 iterations, more than 1024 lanes, extents
-    known only at run time, loops that are not serial, and bytes in another order.
+    Raises `ScheduleError` for any other block, a loop that has another number of iterations, more than 1024 lanes,
+    extents known only at run time, loops that are not serial, and factors in another order.
     """
     lanes, loop = find_loop(kernel, step.lanes, step), find_loop(kernel, step.loop, step)
     subject = f"loop {step.loop!r}"
     if only_op(lanes) is not loop:
         reason = f"it is not the only loop directly inside of {step.lanes!r}"
         raise refusal(step, subject, reason, "reorder the loops first")
-    if (terms := static_extent(loop, step)) != DOT_TERMS:
-        reason = f"it has {terms} iterations, {DOT_TERMS} products are added up at once"
-        raise refusal(step, subject, reason, f"split it by {DOT_TERMS} and contract the inner loop")
+    terms = static_extent(loop, step)
     if (count := static_extent(lanes, step)) > MAX_LANES:
         reason = f"it has {count} iterations, a vector at most {MAX_LANES} lanes"
         raise refusal(step, f"loop {step.lanes!r}", reason, "split it, and contract the inner loop")
@@ -60,25 +57,27 @@ def contract(kernel: func.FuncOp, step: Contract) -> None:
     block = only_op(loop)
     if not isinstance(block, BlockOp):
         raise refusal(step, subject, "it does not contain exactly one block", "contract an innermost loop")
-    if (problem := _problem(block, lanes, loop)) is not None:
+    if (dot := dot_step(block.body.block)) is not None and terms != dot.terms:
+        reason = f"it has {terms} iterations, {dot.terms} products are added up at once"
+        raise refusal(step, subject, reason, f"split it by {dot.terms} and contract the inner loop")
+    if (problem := _problem(dot, lanes, loop)) is not None:
         reason = f"block {block.block_name!r} {problem}"
         raise refusal(step, subject, reason, "vectorize the loop of lanes, or change the layout")
     lanes.kind, loop.kind, loop.no_unroll = LoopKind.VECTORIZED, LoopKind.CONTRACTED, False
 
 
-def _problem(block: BlockOp, lanes: ForOp, loop: ForOp) -> str | None:
-    """Returns the reason why the block is not a dot product in lanes, or `None`."""
-    found = dot_step(block.body.block)
+def _problem(found: DotStep | None, lanes: ForOp, loop: ForOp) -> str | None:
+    """Returns the reason why a block is not a dot product in lanes, or `None`."""
     if found is None:
-        return "does not add the product of a ui8 and an i8 to an i32"
+        return "does not add the product of a ui8 and an i8 to an i32, or of two bf16 to an f32"
     if element_stride(found.sum, loop) != 0:
         return "does not add up along it"
     if element_stride(found.sum, lanes) != 1:
         return f"has its sums {element_stride(found.sum, lanes)} elements apart in neighbouring lanes, not 1"
-    for load, wanted in ((found.unsigned, (0, 1)), (found.signed, (DOT_TERMS, 1))):
+    for load, wanted in ((found.data, (0, 1)), (found.weight, (found.terms, 1))):
         strides = element_stride(load, lanes), element_stride(load, loop)
         if strides != wanted:
-            return f"reads bytes {strides} elements apart along the two loops, not {wanted}"
+            return f"reads factors {strides} elements apart along the two loops, not {wanted}"
     return None
 
 

@@ -33,9 +33,11 @@ def tensorize(kernel: func.FuncOp, step: Tensorize) -> None:
         …
     ```
 
-    The block adds `X[i, 4 k + t]` of ui8 times `W[v, k, o, t]` of i8 to `Y[i, 16 v + o]`. `convert-loop-to-scf` writes
-    tiles if the target has the instruction, and the loops as they are if not. So a partial tile of few rows, or a
-    target without the instruction, has the products of `contract`.
+    The block adds `X[i, 4 k + t]` of ui8 times `W[v, k, o, t]` of i8 to `Y[i, 16 v + o]`. For `tdpbf16ps` there are two
+    terms of bf16, and sums of f32. Unrolled loops directly inside of `step.loop` may add up products of parts of the
+    factors, such as `X[p floordiv 2, …]` times `W[(2 - p) floordiv 2, …]`. `convert-loop-to-scf` writes tiles if the
+    target has the instruction, and the loops as they are if not. So a partial tile of few rows, or a target without the
+    instruction, has the products of `contract`.
 
     Raises `ScheduleError` for an unknown instruction, other loops or blocks, extents known only at run time, fewer rows
     than a tile has, more tiles of sums than registers, and bytes in another order.

@@ -1,4 +1,4 @@
-"""Nests of loops that multiply matrices of bytes, which `tensorize` marks and `convert-loop-to-scf` lowers to tiles."""
+"""Nests of loops that multiply matrices of bytes or bf16, which `tensorize` marks for instructions on tiles."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TypeAlias
 from xrelay.dialects.loop import BlockOp, ForOp, LoadOp, LoopKind
 from xrelay.passes.loop.nest_queries import only_op
 from xrelay.passes.loop.primitives.dot_products import DotStep, dot_step
-from xrelay.target.instructions import DOT_TERMS, TileProduct
+from xrelay.target.instructions import TileProduct
 
 Stride: TypeAlias = Callable[[LoadOp, ForOp], int | None]
 """Returns the distance in elements of the reads of consecutive iterations; `None` if it varies."""
@@ -26,7 +26,7 @@ MIN_ROWS = 4
 class TileNest:
     """The product of a matrix of `rows` and one of `vectors` x `lanes` columns, with the loops of their axes.
 
-    `unsigned` and `signed` bytes are the factors of `step`; `loop` is outermost, and its iterations add up.
+    `loop` is outermost, and its iterations add up.
     """
 
     step: DotStep
@@ -36,13 +36,15 @@ class TileNest:
     vectors: tuple[ForOp, ...]
     lanes: ForOp
     terms: ForOp
+    parts: tuple[ForOp, ...]
+    """The loops over products of parts of the factors, which add up, too."""
     depth: int
     """The number of iterations of `loop` in an instruction, which divides their number."""
 
     @property
     def loops(self) -> tuple[ForOp, ...]:
         """All loops, in no particular order."""
-        return (self.loop, *self.rows, *self.vectors, self.lanes, self.terms)
+        return (self.loop, *self.parts, *self.rows, *self.vectors, self.lanes, self.terms)
 
     def rows_of_tile(self, product: TileProduct) -> int:
         """The number of rows of a tile."""
@@ -62,6 +64,10 @@ class TileNest:
         """Returns the indices of each vector of columns."""
         return list(itertools.product(*(range(each.extent or 0) for each in self.vectors)))
 
+    def part_indices(self) -> list[tuple[int, ...]]:
+        """Returns the indices of each product of parts."""
+        return list(itertools.product(*(range(each.extent or 0) for each in self.parts)))
+
 
 def loops_inside(loop: ForOp) -> list[ForOp]:
     """Returns the loops of the perfect nest inside of `loop`, the outermost first."""
@@ -74,23 +80,25 @@ def loops_inside(loop: ForOp) -> list[ForOp]:
 def tile_nest(loop: ForOp, product: TileProduct, stride: Stride) -> TileNest | str:
     """Returns the product of matrices that the loops inside of `loop` compute, or the reason why they do not.
 
-    These are unrolled loops over rows and vectors of columns, and loops that `contract` has marked.
+    These are unrolled loops over rows and vectors of columns, and loops that `contract` has marked. Unrolled loops
+    outside of them may add up products of parts of the factors.
     """
     *outer, lanes, terms = [None, None, *loops_inside(loop)]
     if lanes is None or terms is None or lanes.kind is not LoopKind.VECTORIZED or terms.kind is not LoopKind.CONTRACTED:
         return "it does not contain a contracted loop"
     body = only_op(terms)
     step = dot_step(body.body.block if isinstance(body, BlockOp) else terms.body.block)
-    if step is None:
-        return "it does not contain exactly one product of bytes"
+    if step is None or step.sum.result.type != product.sum_type:
+        return f"it does not contain exactly one product of {product.name}"
     tiles = [each for each in outer if each is not None]
-    rows = tuple(each for each in tiles if stride(step.signed, each) == 0)
-    vectors = tuple(each for each in tiles if stride(step.unsigned, each) == 0)
-    if not rows or len(tiles) != len(rows) + len(vectors):
+    rows = tuple(each for each in tiles if stride(step.weight, each) == 0)
+    vectors = tuple(each for each in tiles if stride(step.data, each) == 0)
+    parts = tuple(each for each in tiles if stride(step.sum, each) == 0)
+    if not rows or len(tiles) != len(parts) + len(rows) + len(vectors) or parts != tuple(tiles[: len(parts)]):
         return "the loops inside are not those over the rows and columns of a product of two matrices"
     extent = loop.extent or 0
     depth = next((each for each in range(product.steps, 0, -1) if extent % each == 0), 0)
-    nest = TileNest(step, loop, rows, vectors, lanes, terms, depth)
+    nest = TileNest(step, loop, rows, vectors, lanes, terms, parts, depth)
     return _size_problem(nest, product) or _stride_problem(nest, stride) or nest
 
 
@@ -102,20 +110,21 @@ def _size_problem(nest: TileNest, product: TileProduct) -> str | None:
         least = f"at least {MIN_ROWS} x {product.columns}"
         return f"there are {rows} rows and {lanes} lanes, a tile has {least}"
     tiles, vectors = len(nest.row_starts(product)), len(nest.vector_starts())
-    if tiles * vectors + tiles + 1 > product.registers:
+    if tiles * vectors + tiles + (vectors if nest.parts else 1) > product.registers:
         return f"{tiles} x {vectors} tiles of sums do not fit into {product.registers} registers"
     return None
 
 
 def _stride_problem(nest: TileNest, stride: Stride) -> str | None:
-    """Returns why bytes are in another order than in tiles, whose rows may be any distance apart, or None."""
+    """Returns why factors are in another order than in tiles, whose rows may be any distance apart, or None."""
+    terms = nest.step.terms
     wanted = (
         ("sums", nest.step.sum, {nest.loop: 0, nest.lanes: 1, nest.terms: 0}),
-        ("unsigned bytes", nest.step.unsigned, {nest.loop: DOT_TERMS, nest.lanes: 0, nest.terms: 1}),
-        ("signed bytes", nest.step.signed, {nest.lanes: DOT_TERMS, nest.terms: 1}),
+        ("data", nest.step.data, {nest.loop: terms, nest.lanes: 0, nest.terms: 1}),
+        ("weights", nest.step.weight, {nest.lanes: terms, nest.terms: 1}),
     )
     for name, load, strides in wanted:
-        found = {each: stride(load, each) for each in nest.loops}
+        found = {each: stride(load, each) for each in nest.loops if each not in nest.parts}
         if None in found.values() or any(found[each] != step for each, step in strides.items()):
             steps = tuple(found[each] for each in (nest.loop, nest.lanes, nest.terms))
             return f"the {name} are {steps} elements apart in the loop, in lanes and in terms"

@@ -183,7 +183,7 @@ def _module_of_kernels(source: Source, target: Target, opt_level: int, shapes: S
         opt_level=opt_level,
         vector_lanes=target.lanes(),
         schedule_target=str(target),
-        tile_product=target.tile_product,
+        tile_products=target.tile_products,
         decide=decide,
     )
     with target:

@@ -83,3 +83,33 @@ func.func private @outside_of_lanes(%X: memref<4xui8>, %W: memref<4xi8>, %Y: mem
   }
   func.return
 }
+
+// Two bf16 are the halves of a word: both products are added as products of f32.
+// CHECK-LABEL: func.func private @pairs
+// CHECK: %[[ACC:.*]] = vector.load %Y[
+// CHECK: vector.load %X[%{{.*}}] : memref<2xbf16>, vector<2xbf16>
+// CHECK: vector.bitcast %{{.*}} : vector<2xbf16> to vector<1xi32>
+// CHECK: %[[W:.*]] = vector.bitcast %{{.*}} : vector<32xbf16> to vector<16xi32>
+// CHECK: %[[FIRST:.*]] = arith.shli %[[W]], %{{.*}} : vector<16xi32>
+// CHECK: %[[SECOND:.*]] = arith.andi %[[W]], %{{.*}} : vector<16xi32>
+// CHECK: %[[W0:.*]] = vector.bitcast %[[FIRST]] : vector<16xi32> to vector<16xf32>
+// CHECK: %[[W1:.*]] = vector.bitcast %[[SECOND]] : vector<16xi32> to vector<16xf32>
+// CHECK: %[[P0:.*]] = arith.mulf %{{.*}}, %[[W0]] fastmath<contract> : vector<16xf32>
+// CHECK: %[[S:.*]] = arith.addf %[[ACC]], %[[P0]] fastmath<contract> : vector<16xf32>
+// CHECK: %[[P1:.*]] = arith.mulf %{{.*}}, %[[W1]] fastmath<contract> : vector<16xf32>
+// CHECK: arith.addf %[[S]], %[[P1]] fastmath<contract> : vector<16xf32>
+func.func private @pairs(%X: memref<2xbf16>, %W: memref<16x2xbf16>, %Y: memref<16xf32>) attributes {loop.kernel} {
+  loop.for "o" %o to 16 vectorized {
+    loop.for "k" %k to 2 contracted {
+      %acc = loop.load %Y[%o] : memref<16xf32>
+      %x = loop.load %X[%k] : memref<2xbf16>
+      %w = loop.load %W[%o, %k] : memref<16x2xbf16>
+      %xe = arith.extf %x : bf16 to f32
+      %we = arith.extf %w : bf16 to f32
+      %p = arith.mulf %xe, %we : f32
+      %s = arith.addf %acc, %p : f32
+      loop.store %s, %Y[%o] : memref<16xf32>
+    }
+  }
+  func.return
+}

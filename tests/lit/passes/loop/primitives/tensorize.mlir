@@ -7,11 +7,13 @@
 // RUN: not xrelay-opt %s -p 'loop-tensorize{loop=k2 instruction=tdpbusd}' 2>&1 | filecheck %s --check-prefix WIDE
 // RUN: not xrelay-opt %s -p 'loop-split{loop=k factor=3},loop-reorder{loops=k_o,k_i},loop-tensorize{loop=k_i instruction=tdpbusd}' 2>&1 | filecheck %s --check-prefix STEPS
 // RUN: not xrelay-opt %s -p 'loop-split{loop=i1 factor=2},loop-reorder{loops=i1_o,k1,i1_i},loop-unroll{loop=i1_i},loop-tensorize{loop=k1 instruction=tdpbusd}' 2>&1 | filecheck %s --check-prefix FEW
+// RUN: xrelay-opt %s -p 'loop-unroll{loop=pf},loop-tensorize{loop=kf instruction=tdpbf16ps}' | filecheck %s --check-prefix PARTS
+// RUN: not xrelay-opt %s -p 'loop-unroll{loop=pf},loop-tensorize{loop=kf instruction=tdpbusd}' 2>&1 | filecheck %s --check-prefix SUMS
 // RUN: not xrelay-opt %s -p 'loop-tensorize{loop=j instruction=tdpbusd}' 2>&1 | filecheck %s --check-prefix NEST
 
 // CHECK: loop.for "k" %k to 12 tensorized {
 // CHECK-NEXT: loop.for "i" %i to 20 unrolled {
-// NAME: error: tensorize("k", "fma"): loop 'k': no instruction is called 'fma'; help: known are tdpbusd
+// NAME: error: tensorize("k", "fma"): loop 'k': no instruction is called 'fma'; help: known are tdpbusd, tdpbf16ps
 // LOOP: error: tensorize("i", "tdpbusd"): loop 'i': it is unrolled; help: tensorize a serial loop
 // OPEN: error: tensorize("o", "tdpbusd"): loop 'o': it is vectorized; help: tensorize a serial loop
 // KIND: error: tensorize("k", "tdpbusd"): loop 'k': it is unrolled
@@ -99,6 +101,34 @@ func.func private @plain(%X: memref<16xf32>, %Y: memref<16xf32>) attributes {loo
     loop.block "copy" (%vj : spatial 16 = %j) reads(%X) writes(%Y) {
       %x = loop.load %X[%vj] : memref<16xf32>
       loop.store %x, %Y[%vj] : memref<16xf32>
+    }
+  }
+  func.return
+}
+
+// Products of parts of the factors add up, too.
+// PARTS: loop.for "kf" %k to 32 tensorized {
+// PARTS-NEXT: loop.for "pf" %p to 3 unrolled {
+// SUMS: error: tensorize("kf", "tdpbusd"): loop 'kf': it does not contain exactly one product of tdpbusd
+func.func private @parts(%X: memref<2x32x64xbf16>, %W: memref<2x32x16x2xbf16>, %Y: memref<32x16xf32>) attributes {loop.kernel} {
+  loop.for "kf" %k to 32 {
+    loop.for "pf" %p to 3 {
+      loop.for "if" %i to 32 unrolled {
+        loop.for "of" %o to 16 vectorized {
+          loop.for "tf" %t to 2 contracted {
+            loop.block "parts" (%vi : spatial 32 = %i, %vo : spatial 16 = %o, %vp : reduce 3 = %p, %vk : reduce 32 = %k, %vt : reduce 2 = %t) reads(%X, %W) writes(%Y) {
+              %acc = loop.load %Y[%vi, %vo] : memref<32x16xf32>
+              %x = loop.load %X[%vp floordiv 2, %vi, %vk * 2 + %vt] : memref<2x32x64xbf16>
+              %w = loop.load %W[(2 - %vp) floordiv 2, %vk, %vo, %vt] : memref<2x32x16x2xbf16>
+              %xe = arith.extf %x : bf16 to f32
+              %we = arith.extf %w : bf16 to f32
+              %q = arith.mulf %xe, %we : f32
+              %s = arith.addf %acc, %q : f32
+              loop.store %s, %Y[%vi, %vo] : memref<32x16xf32>
+            }
+          }
+        }
+      }
     }
   }
   func.return

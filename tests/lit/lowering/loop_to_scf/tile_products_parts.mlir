@@ -1,0 +1,50 @@
+// RUN: xrelay-opt %s -p 'convert-loop-to-scf{tiles=tdpbusd,tdpbf16ps}' | filecheck %s
+// RUN: xrelay-opt %s -p 'convert-loop-to-scf{tiles=tdpbusd}' | filecheck %s --check-prefix BYTES
+
+// Three products of parts: each tile of a part is loaded once in a step, and added to the same sums.
+// CHECK-LABEL: func.func private @parts
+// CHECK-COUNT-4: amx.tile_zero : !amx.tile<16x16xf32>
+// CHECK: scf.for
+// CHECK: %[[W1:.*]] = amx.tile_load %W[%[[C1:.*]], %[[C0:.*]], %{{.*}}, %[[C0]], %[[C0]]], %{{.*}} : memref<2x2x32x16x2xbf16> into !amx.tile<16x32xbf16>
+// CHECK: %[[X0:.*]] = amx.tile_load %X[%[[C0]], %[[C0]], %{{.*}}], %{{.*}} : memref<2x32x64xbf16> into !amx.tile<16x32xbf16>
+// CHECK-NEXT: %[[S:.*]] = amx.tile_mulf %[[X0]], %[[W1]], %{{.*}} : !amx.tile<16x32xbf16>, !amx.tile<16x32xbf16>, !amx.tile<16x16xf32>
+// CHECK: %[[W0:.*]] = amx.tile_load %W[%[[C0]], %[[C0]], %{{.*}}, %[[C0]], %[[C0]]]
+// CHECK-NEXT: %[[S2:.*]] = amx.tile_mulf %[[X0]], %[[W0]], %[[S]] :
+// CHECK: %[[X1:.*]] = amx.tile_load %X[%[[C1]], %[[C0]], %{{.*}}]
+// CHECK-NEXT: amx.tile_mulf %[[X1]], %[[W0]], %[[S2]] :
+// CHECK: amx.tile_mulf
+// CHECK: scf.yield
+// CHECK-COUNT-4: amx.tile_store
+// CHECK-NOT: vector.
+// BYTES-NOT: amx.
+func.func private @parts(%X: memref<2x32x64xbf16>, %W: memref<2x2x32x16x2xbf16>, %Y: memref<32x32xf32>) attributes {loop.kernel} {
+  loop.for "iz" %i to 32 unrolled {
+    loop.for "vz" %v to 2 unrolled {
+      loop.for "oz" %o to 16 vectorized {
+        %zero = arith.constant 0.0 : f32
+        loop.store %zero, %Y[%i, %v * 16 + %o] : memref<32x32xf32>
+      }
+    }
+  }
+  loop.for "k" %k to 32 tensorized unroll = disable {
+    loop.for "p" %p to 3 unrolled {
+      loop.for "i" %i to 32 unrolled {
+        loop.for "v" %v to 2 unrolled {
+          loop.for "o" %o to 16 vectorized {
+            loop.for "t" %t to 2 contracted {
+              %acc = loop.load %Y[%i, %v * 16 + %o] : memref<32x32xf32>
+              %x = loop.load %X[%p floordiv 2, %i, %k * 2 + %t] : memref<2x32x64xbf16>
+              %w = loop.load %W[(2 - %p) floordiv 2, %v, %k, %o, %t] : memref<2x2x32x16x2xbf16>
+              %xe = arith.extf %x : bf16 to f32
+              %we = arith.extf %w : bf16 to f32
+              %q = arith.mulf %xe, %we : f32
+              %s = arith.addf %acc, %q : f32
+              loop.store %s, %Y[%i, %v * 16 + %o] : memref<32x32xf32>
+            }
+          }
+        }
+      }
+    }
+  }
+  func.return
+}
