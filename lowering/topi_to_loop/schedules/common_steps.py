@@ -25,7 +25,7 @@ from xrelay.lowering.topi_to_loop.schedules.kernel_view import (
 )
 from xrelay.lowering.topi_to_loop.schedules.schedule_draft import ITERATIONS_PER_THREAD, ScheduleDraft
 from xrelay.lowering.topi_to_loop.schedules.shared_axis import SharedAxis, move_out
-from xrelay.lowering.topi_to_loop.schedules.shared_indices import move_inside, sharing_loop
+from xrelay.lowering.topi_to_loop.schedules.shared_indices import move_inside, repeating_loop, sharing_loop
 from xrelay.passes.loop.nest_queries import linear_in, loops_of
 from xrelay.passes.loop.primitives.vectorize import index_stride
 from xrelay.target.cpus import MIN_PARALLEL_WORK
@@ -110,7 +110,8 @@ def _work(block: BlockOp) -> int:
 def _schedule_part(draft: ScheduleDraft, name: str, loops: list[str], axis: SharedAxis | None) -> None:
     """Schedules a block in the perfect nest `loops`: lanes inside, or a tile if an operand is transposed."""
     block = draft.block(name)
-    work, shared = _work(block), sharing_loop(block, loops[:-1])
+    work, repeated = _work(block), repeating_loop(block, loops[:-1])
+    shared = sharing_loop(block, loops[:-1]) if repeated is None else repeated
     axes, pieces = ((None, None), 0) if axis is None else (axis.loops_of(block), axis.pieces)
     rows = vectorize_row(draft, loops[-1], draft.lanes(block))
     if len(rows) == 1:
@@ -118,6 +119,8 @@ def _schedule_part(draft: ScheduleDraft, name: str, loops: list[str], axis: Shar
     moved = None if shared is None else move_inside(draft, [*loops[:-1], *rows[:-1]], shared, rows[-1:])
     if moved is not None:
         loops, rows = moved, moved[-1:]
+        if repeated is not None:
+            draft.do(Unroll(repeated))
     elif len(rows) == 1 and draft.extent(loops[-1]) >= TRANSPOSED_ROW:
         loops = tile_transposed(draft, name, loops, transposed_along(draft.block(name), loops[-1]))
         rows = loops[-1:]

@@ -21,6 +21,9 @@ MIN_SHARED: Final = 24
 SHARING: Final = 8
 """The number of iterations that share ops. Each reads another part of an operand, and all have to stay in the cache."""
 
+MIN_REPEATED: Final = 4
+"""The minimum number of ops that the iterations of a short loop repeat, so that the loop is unrolled inside."""
+
 
 def sharing_loop(block: BlockOp, loops: Sequence[str]) -> str | None:
     """Returns the last of `loops` whose iterations compute the same indices and factors; None if these are few."""
@@ -30,6 +33,21 @@ def sharing_loop(block: BlockOp, loops: Sequence[str]) -> str | None:
     ops = [op for op in ops_in(block.body) if not isinstance(op, arith.ConstantOp)]
     for loop in reversed(loops):
         if loop in positions and len(ops) - len(_dependents(block.variables[positions[loop]])) >= MIN_SHARED:
+            return loop
+    return None
+
+
+def repeating_loop(block: BlockOp, loops: Sequence[str]) -> str | None:
+    """Returns the last of `loops` whose few iterations repeat all loads and other ops; None if no loop does.
+
+    The parts of split floats are such iterations: they read the same elements and select another result.
+    """
+    ops = [op for op in ops_in(block.body) if not isinstance(op, arith.ConstantOp)]
+    loads = set[Operation](loads_of(block))
+    for position, extent in reversed(list(enumerate(block.extents))):
+        loop, own = loop_of_variable(block, position), _dependents(block.variables[position])
+        is_short = isinstance(extent, int) and extent <= SHARING
+        if loop in loops and is_short and loads and not loads & own and len(ops) - len(own) >= MIN_REPEATED:
             return loop
     return None
 

@@ -40,3 +40,18 @@ func.func private @scaled(%x: tensor<32x64xf32>, %f: tensor<64xf32>) -> tensor<3
   %y = relay.multiply(%x, %f) : (tensor<32x64xf32>, tensor<64xf32>) -> tensor<32x64xf32>
   func.return %y : tensor<32x64xf32>
 }
+
+// Both parts of a vector are computed from one load. A copy to several places has nothing else to share.
+// CHECK-LABEL: func.func private @parts
+// CHECK-SAME: reorder("i1", "i2_o", "i0", "i2_v"), unroll("i0")
+// CHECK: func.func private @copies
+// CHECK-NOT: reorder
+func.func private @parts(%x: tensor<32x64xf32>) -> tensor<2x32x64xbf16> attributes {relay.primitive} {
+  %y = relay.nn.contrib_split_floats(%x) : (tensor<32x64xf32>) -> tensor<2x32x64xbf16>
+  func.return %y : tensor<2x32x64xbf16>
+}
+
+func.func private @copies(%x: tensor<32x64xf32>) -> tensor<2x32x64xf32> attributes {relay.primitive} {
+  %y = relay.broadcast_to(%x) {shape = [2, 32, 64]} : (tensor<32x64xf32>) -> tensor<2x32x64xf32>
+  func.return %y : tensor<2x32x64xf32>
+}
