@@ -216,13 +216,15 @@ class ProductView:
     def packed_columns(self) -> int | None:
         """The number of columns in a block of a packed weight, `B[j / 16, k, j mod 16]`; None for a plain matrix.
 
-        The index may have the term after the column, `B[j / 16, k, j mod 16, t]`; with a single block, the column is
-        `j`. A matrix with a single block and without a term is plain.
+        The index may have the term after the column, `B[j / 16, k, j mod 16, t]`, and a part before the block; with a
+        single block, the column is `j`. A matrix with a single block and without a term is plain.
         """
         packed = [op for op in self.factors() if len(op.index) == 3 and has_remainder(op.index.exprs[2])]
+        if packed:
+            return memref_type(packed[0].memref).get_shape()[2]
         if Role.TERM in self.positions and Role.COLUMNS in self.positions:
-            packed += [op for op in self.factors_along(Role.COLUMNS) if len(op.index) == 4]
-        return memref_type(packed[0].memref).get_shape()[2] if packed else None
+            packed = [op for op in self.factors_along(Role.COLUMNS) if len(op.index) >= 4]
+        return memref_type(packed[0].memref).get_shape()[-2] if packed else None
 
 
 def has_remainder(expr: AffineExpr) -> bool:

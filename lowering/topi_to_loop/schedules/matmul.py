@@ -15,6 +15,7 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX
 
 from xrelay.dialects.loop import IterKind, LoadOp, ValueMap
 from xrelay.dialects.topi.named.matmul import BatchMatmulOp, MatmulOp
+from xrelay.dialects.topi.named.split_products import MatmulSplitOp
 from xrelay.index_algebra.divisors import largest_divisor
 from xrelay.lowering.topi_to_loop.schedules.candidates import Candidate, Proposal, Refusal
 from xrelay.lowering.topi_to_loop.schedules.common_steps import schedule_remaining
@@ -39,7 +40,7 @@ from xrelay.lowering.topi_to_loop.schedules.matrix_tile import FactorCopy, Matri
 from xrelay.lowering.topi_to_loop.schedules.reduction import fold_at_consumer
 from xrelay.lowering.topi_to_loop.schedules.schedule_draft import ScheduleDraft
 from xrelay.lowering.topi_to_loop.schedules.tile_model import RegisterTile, rank_tiles
-from xrelay.lowering.topi_to_loop.schedules.tile_products import tile_cycles, tile_sizes
+from xrelay.lowering.topi_to_loop.schedules.tile_products import TiledSums, tile_cycles, tile_sizes
 from xrelay.target.cpus import UNITS
 
 
@@ -57,7 +58,7 @@ def propose_dense(view: KernelView) -> list[Proposal]:
     The loop over columns is outside, so that a panel of the weight stays in the cache for all rows. An unpacked weight
     is like any transposed right operand of `propose_batch_matmul`.
     """
-    product = ProductView.only(view.blocks(), MatmulOp)
+    product = ProductView.only(view.blocks(), MatmulOp, MatmulSplitOp)
     if product is None:
         return []
     packed = product.packed_columns
@@ -173,14 +174,14 @@ def _plans(
 
 
 def _instruction_plans(view: KernelView, product: ProductView, lanes: int, right: LoadOp) -> Iterator[Candidate]:
-    """Yields candidates whose sums an instruction on tiles computes, if the target has one for products of bytes."""
+    """Yields candidates whose sums an instruction on tiles computes, if the target has one for the products."""
     instruction, positions = view.target.tile_product(product.sum_type), product.positions
     if instruction is None or lanes != instruction.columns or not {Role.ROWS, Role.TERM} <= positions.keys():
         return
     rows, blocks = product.extent(Role.ROWS), product.extent(Role.COLUMNS) // lanes
     is_dynamic = not isinstance(product.block.extents[positions[Role.ROWS]], int)
-    shared, depth, l1 = tuple(shared_stacks(product, right)), product.extent(Role.DEPTH), view.target.l1
-    for tile in tile_sizes(rows, blocks, depth, instruction, l1=l1, is_dynamic=is_dynamic):
+    shared, sums = tuple(shared_stacks(product, right)), TiledSums.of(product, instruction)
+    for tile in tile_sizes(rows, blocks, sums, l1=view.target.l1, is_dynamic=is_dynamic):
         yield _candidate(view, MatrixPlan(lanes, tile, product, shared, instruction=instruction), right)
 
 
@@ -262,7 +263,7 @@ def _tiled_cost(view: KernelView, plan: MatrixPlan, right: LoadOp) -> Cost:
     matrices = points(product.block) // max(1, rows * columns * depth * product.extent(Role.TERM))
     arithmetic = matrices * rows * vectors * depth / UNITS / plan.tile.efficiency
     if plan.instruction is not None:
-        arithmetic = matrices * tile_cycles(rows, vectors, depth, plan.tile, plan.instruction)
+        arithmetic = matrices * tile_cycles(rows, vectors, plan.tile, TiledSums.of(product, plan.instruction))
     if plan.rows_apart:
         arithmetic *= ROWS_APART
     if plan.right is None and _lies_far_apart(product, right):

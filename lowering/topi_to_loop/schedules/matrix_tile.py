@@ -172,7 +172,7 @@ def _tile(
     else:
         numbers = _schedule_terms(draft, product, own, lanes, reduction, unpack)
     if plan.instruction is not None:
-        (along,) = [loop for loop in reduction if loop != product.loop(Role.TERM)]
+        (along,) = [loop for loop in reduction if loop not in (product.loop(Role.PAIR), product.loop(Role.TERM))]
         draft.do(Tensorize(along, plan.instruction.name))
     # The sums of an instruction on tiles are in memory, so the rows of the consumer need no copies of the code.
     unroll_tile(draft, consumer.block_name, inside if plan.instruction is None else inside[1:], lane)
@@ -260,12 +260,14 @@ def _schedule_terms(
 ) -> str | None:
     """Schedules the sums of a tile; unrolls the numbers of a word of a packed weight, and returns their loop if any.
 
+    Products of pairs of parts are unrolled around the rows and vectors of a tile, which share the loads of a part.
     `unpack` is the block that unpacks the weight, unless the product does.
     """
     block, depth = draft.block(product.name), product.positions[Role.DEPTH]
     source, position = (block, depth) if unpack is None else (draft.block(unpack.block_name), DEPTH)
     tile, lane = sums_tile(draft, own, lanes)
-    words, numbers = list(reduction), list[str]()
+    pairs = [loop for loop in reduction if loop == product.loop(Role.PAIR)]
+    words, numbers = [loop for loop in reduction if loop not in pairs], list[str]()
     if len(reduction) == 1:
         words, numbers = split_words(draft, reduction[0], numbers_in_word(source, source.variables[position]))
     blocks = list[str]()
@@ -273,7 +275,7 @@ def _schedule_terms(
         blocks, words = split_blocks(
             draft, words, terms_of_scale(source, source.variables[position]) // draft.extent(numbers[0])
         )
-    schedule_sums(draft, product.name, [*blocks, *words], [*numbers, *tile], lane, product.loop(Role.TERM))
+    schedule_sums(draft, product.name, [*blocks, *words], [*pairs, *numbers, *tile], lane, product.loop(Role.TERM))
     if blocks and draft.attempt(PartialSums(product.name, blocks[0], factors=True)) is None:
         draft.record_reason("the scale of a block multiplies its sum")
     return numbers[0] if numbers else None

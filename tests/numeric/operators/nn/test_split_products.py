@@ -43,7 +43,11 @@ def test_parts_of_special_numbers() -> None:
         np.testing.assert_array_equal(parts[1], [np.nan, np.nan, np.nan, -np.inf, 0])
 
 
-@pytest.mark.parametrize(("rows", "units", "depth"), [((1,), 16, 2), ((3, 5), 30, 6), ((7,), 48, 66)], ids=str)
+@pytest.mark.parametrize(
+    ("rows", "units", "depth"),
+    [((1,), 16, 2), ((3, 5), 30, 6), ((7,), 48, 66), ((40,), 48, 128), ((2, 19), 30, 64)],
+    ids=str,
+)
 def test_product_of_parts(rows: tuple[int, ...], units: int, depth: int) -> None:
     """The greatest error relative to the greatest result is some 1e-6, not that of bf16, 4e-3."""
     random = np.random.default_rng(depth)

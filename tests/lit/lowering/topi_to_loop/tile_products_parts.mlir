@@ -1,0 +1,28 @@
+// RUN: xrelay-opt %s -p 'topi-expand-named,topi-inline-injective,convert-topi-to-loop,loop-assign-schedules{target="cpu -mcpu=sapphirerapids -mattr=+amx-tile,+amx-bf16 -num-threads=2"}' | filecheck %s
+// RUN: xrelay-opt %s -p 'topi-expand-named,topi-inline-injective,convert-topi-to-loop,loop-assign-schedules{target="cpu -mcpu=sapphirerapids -mattr=+amx-tile,+amx-int8 -num-threads=2"}' | filecheck %s --check-prefix VECTORS
+
+// The three products of parts are unrolled inside of the loop over terms. All tiles of a part are in registers at once.
+// CHECK-LABEL: func.func private @rows
+// CHECK-SAME: reorder("k", "p", "i", "j_v", "j_l", "t"), contract("t", "j_l"), unroll("p"), unroll("i"), unroll("j_v"), disable_unroll("k"), tensorize("k", "tdpbf16ps")
+// CHECK-SAME: 32 rows x 2 vectors of 16 columns = tiles of tdpbf16ps
+// VECTORS-LABEL: func.func private @rows
+// VECTORS-SAME: contract("t", "j_l"), unroll("p")
+// VECTORS-NOT: tensorize
+func.func private @rows(%x: tensor<2x128x256xbf16>, %w: tensor<2x8x128x16x2xbf16>) -> tensor<128x128xf32> attributes {relay.primitive} {
+  %r = topi.matmul_split(%x, %w) : (tensor<2x128x256xbf16>, tensor<2x8x128x16x2xbf16>) -> tensor<128x128xf32>
+  func.return %r : tensor<128x128xf32>
+}
+
+// CHECK-LABEL: func.func private @odd
+// CHECK-SAME: 16 rows x 3 vectors of 16 columns = tiles of tdpbf16ps
+func.func private @odd(%x: tensor<2x48x256xbf16>, %w: tensor<2x6x128x16x2xbf16>) -> tensor<48x96xf32> attributes {relay.primitive} {
+  %r = topi.matmul_split(%x, %w) : (tensor<2x48x256xbf16>, tensor<2x6x128x16x2xbf16>) -> tensor<48x96xf32>
+  func.return %r : tensor<48x96xf32>
+}
+
+// CHECK-LABEL: func.func private @few
+// CHECK-NOT: tensorize
+func.func private @few(%x: tensor<2x8x256xbf16>, %w: tensor<2x8x128x16x2xbf16>) -> tensor<8x128xf32> attributes {relay.primitive} {
+  %r = topi.matmul_split(%x, %w) : (tensor<2x8x256xbf16>, tensor<2x8x128x16x2xbf16>) -> tensor<8x128xf32>
+  func.return %r : tensor<8x128xf32>
+}
