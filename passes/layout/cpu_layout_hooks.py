@@ -34,10 +34,9 @@ def conv_in_blocks(op: ConvOp, available: Sequence[Layout | None], lanes: int) -
     """Blocks channels so that one vector holds one block of out-channels: NCHW[i]c, OIHW[i]i[o]o, NCHW[o]c.
 
     A block has as many out-channels as a vector has lanes, or half or a quarter as many, the first of these that
-    divides the out-channels. If neither a vector nor half a vector divides them, filters of zeros fill up the last
-    block of a vector, unless the stride is 1 or more than `MAX_FILLED` of the filters would be zeros. Blocks of
-    in-channels stay; without blocks, the largest block that divides the in-channels is chosen: an image of 3 channels
-    is one block. Weights of bytes are OIHW[o]o4i.
+    divides the out-channels. If a vector does not divide them, few filters of zeros fill up the last block of a vector
+    (`_fills_up` has the conditions). Blocks of in-channels stay; without blocks, the largest block that divides the
+    in-channels is chosen: an image of 3 channels is one block. Weights of bytes are OIHW[o]o4i.
 
     If only a quarter of a vector divides the out-channels and the stride is 1, the layout stays plain, which is faster.
     The original layout may have any order of axes (also NHWC and HWIO); if blocks do not fit, NCHW and OIHW are chosen,
@@ -115,7 +114,7 @@ def _in_blocks(
 ) -> LayoutDecision | LayoutRefusal:
     """Decides for other convolutions; `out_channels` and `depth` count those of one group, which has whole blocks."""
     out_block = vector_block(out_channels, lanes)
-    pads = (out_block is None or out_block < lanes // 2) and _fills_up(op, out_channels, lanes)
+    pads = out_block != lanes and _fills_up(op, out_channels, depth, out_block, lanes)
     if pads:
         out_block = lanes
     if out_block is None:
@@ -134,14 +133,21 @@ def _in_blocks(
 MAX_FILLED = 0.25
 """The largest part of the filters that may be zeros, which cost as much as the others."""
 
+LONG_SUM = 512
+"""The terms from which a vector saves more time than two halves than it takes to crop the result."""
 
-def _fills_up(op: ConvOp, out_channels: int, lanes: int) -> bool:
+
+def _fills_up(op: ConvOp, out_channels: int, depth: int, out_block: int | None, lanes: int) -> bool:
     """Whether filters of zeros fill up the last vector.
 
-    With a stride of 1, the rows of a plain image fill vectors, and no result has to be cropped. With groups, the zeros
-    would have to be between the filters of two groups.
+    With blocks of `out_block`, half of a vector, the sums of a filter of one element must be long; Winograd's algorithm
+    needs results in blocks. Without such blocks, the stride must not be 1, since then the rows of a plain image fill
+    vectors, and no result has to be cropped. With groups, the zeros would have to be between the filters of two groups.
     """
-    if max(ints(op.strides)) == 1 or op.groups.value.data > 1:
+    weight = op.layouts[1].primal_extents(shape_of(op.weight.type))
+    is_long = depth >= LONG_SUM and all(weight[axis] == 1 for axis in op.AXES)
+    saves_time = is_long if out_block == lanes // 2 else max(ints(op.strides)) > 1
+    if op.groups.value.data > 1 or not saves_time:
         return False
     padded = -(-out_channels // lanes) * lanes
     return out_channels > 0 and (padded - out_channels) <= MAX_FILLED * padded

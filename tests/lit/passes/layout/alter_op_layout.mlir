@@ -290,6 +290,21 @@ func.func @odd_units(%x: tensor<2x4xf32>, %w: tensor<21x4xf32>, %v: tensor<8x4xf
   func.return %y, %z, %t : tensor<2x21xf32>, tensor<2x8xf32>, tensor<2x7xf32>
 }
 
+// Filters of zeros fill up the last vector instead of half of it, if the sums are long and no filter has neighbours.
+// CHECK-LABEL: func.func @half_a_vector
+// CHECK:         relay.nn.conv2d({{.*}}) {channels = 32, data_layout = "NCHW16c", kernel_layout = "OIHW16i16o"}
+// CHECK-NEXT:    relay.layout_transform({{.*}}) {src_layout = "NCHW16c", dst_layout = "NCHW"} {{.*}} -> tensor<1x32x2x2xf32>
+// CHECK-NEXT:    relay.strided_slice({{.*}}) {begin = [0], end = [24], axes = [1]} {{.*}} -> tensor<1x24x2x2xf32>
+// CHECK:         relay.nn.conv2d({{.*}}) {{{.*}}kernel_layout = "OIHW16i8o", {{.*}} -> tensor<1x3x2x2x8xf32>
+// CHECK:         relay.nn.conv2d({{.*}}) {{{.*}}kernel_layout = "OIHW16i8o", {{.*}} -> tensor<1x3x2x2x8xf32>
+func.func @half_a_vector(%x: tensor<1x512x2x2xf32>, %w: tensor<24x512x1x1xf32>, %v: tensor<24x512x3x3xf32>, %u: tensor<24x256x1x1xf32>) -> (tensor<1x24x2x2xf32>, tensor<1x24x2x2xf32>, tensor<1x24x2x2xf32>) {
+  %a = relay.nn.conv2d(%x, %w) {channels = 24} : (tensor<1x512x2x2xf32>, tensor<24x512x1x1xf32>) -> tensor<1x24x2x2xf32>
+  %b = relay.nn.conv2d(%x, %v) {padding = [1, 1]} : (tensor<1x512x2x2xf32>, tensor<24x512x3x3xf32>) -> tensor<1x24x2x2xf32>
+  %s = relay.strided_slice(%x) {begin = [0], end = [256], axes = [1]} : (tensor<1x512x2x2xf32>) -> tensor<1x256x2x2xf32>
+  %c = relay.nn.conv2d(%s, %u) : (tensor<1x256x2x2xf32>, tensor<24x256x1x1xf32>) -> tensor<1x24x2x2xf32>
+  func.return %a, %b, %c : tensor<1x24x2x2xf32>, tensor<1x24x2x2xf32>, tensor<1x24x2x2xf32>
+}
+
 // Filters of zeros fill up the last vector, if they are few and the stride is not 1; the result is cropped.
 // CHECK-LABEL: func.func @odd_filters
 // CHECK:         relay.layout_transform(%w) {src_layout = "OIHW", dst_layout = "OIHW4i16o"} : (tensor<29x4x1x1xf32>) -> tensor<2x1x1x1x4x16xf32>
