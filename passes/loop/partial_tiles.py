@@ -46,9 +46,9 @@ Rows = Mapping[BlockOp, Row]
 
 def rows_of(loop: ForOp, last: Sequence[Operation]) -> Rows | None:
     """Returns the rows of all blocks in `last`, the partial tile of `loop`; None if a block has none."""
-    pairs = zip(blocks_inside(loop), _blocks(last), strict=True)
+    pairs = zip(blocks_inside(loop), blocks_in(last), strict=True)
     rows = {copied: row for block, copied in pairs if (row := _row(loop, block, copied)) is not None}
-    is_whole = len(rows) == len(_blocks(last)) and len({row.extent for row in rows.values()}) == 1
+    is_whole = len(rows) == len(blocks_in(last)) and len({row.extent for row in rows.values()}) == 1
     return rows if is_whole else None
 
 
@@ -100,7 +100,7 @@ def tiles_of_rest(
     size, function, name = inner.extent, function_of(loop), loop.loop_name
     assert size is not None, "see _row"
     start = ValueMap((full.exprs[0] * size,), full.operands)
-    if size < MIN_ROWS or not _allocated_buffers(last) or not _may_repeat(function, last):
+    if size < MIN_ROWS or not allocated_buffers(last) or not _may_repeat(function, last):
         return [_single_rows(name, last, rows, start, names, function)], last
     few, singles = -(-(size - 1) // 3), copies(last, {})
     for each in singles:
@@ -112,7 +112,7 @@ def tiles_of_rest(
     before: list[Operation] = []
     first = compute(start.plus(ValueMap.identity([small.index]), few), before)
     before.append(within := arith.MinSIOp(first, compute(extent.plus(-few), before)))
-    _start_at(ValueMap.identity([within.result]), rows, few, _allocated_buffers(last))
+    _start_at(ValueMap.identity([within.result]), rows, few, allocated_buffers(last))
     small.body.block.add_ops([*before, *last])
     tests: list[Operation] = []
     tests.append(test := CmpiOp(compute(extent, tests), compute(ValueMap.constant(few), tests), "slt"))
@@ -127,7 +127,7 @@ def _single_rows(
     name = names.loop(f"{name}_rows")
     around = ForOp(name, extent_value(function, extent.plus(start, -1), f"{name}_extent"), no_unroll=True)
     around.body.block.add_ops(ops)
-    _start_at(start.plus(ValueMap.identity([around.index])), rows, 1, _allocated_buffers(ops))
+    _start_at(start.plus(ValueMap.identity([around.index])), rows, 1, allocated_buffers(ops))
     return around
 
 
@@ -146,8 +146,8 @@ def _start_at(first: ValueMap, rows: Rows, count: int, own: AbstractSet[SSAValue
 
 def _copied(rows: Rows, ops: Sequence[Operation], copied: Sequence[Operation]) -> Rows:
     """The rows of the blocks in `copied`, a copy of `ops`."""
-    loops = dict(zip(_loops(ops), _loops(copied), strict=True))
-    blocks = dict(zip(_blocks(ops), _blocks(copied), strict=True))
+    loops = dict(zip(loops_in(ops), loops_in(copied), strict=True))
+    blocks = dict(zip(blocks_in(ops), blocks_in(copied), strict=True))
     return {blocks[block]: Row(row.position, row.extent, loops[row.loop]) for block, row in rows.items()}
 
 
@@ -157,14 +157,14 @@ def _are_apart(loop: ForOp, last: Sequence[Operation], rows: Rows) -> bool:
     It has if one index of each access is the index of the loop over the rows. No other access may use this index, nor
     that of `loop`, except through the variable of a block.
     """
-    indices = {loop.index: _allocated_buffers([loop])} | {
-        row.loop.index: _allocated_buffers(last) for row in rows.values()
+    indices = {loop.index: allocated_buffers([loop])} | {
+        row.loop.index: allocated_buffers(last) for row in rows.values()
     }
     for index, own in indices.items():
         users = [use.operation for use in index.uses]
         if not all(isinstance(op, BlockOp) or (isinstance(op, LoadOp | StoreOp) and op.memref in own) for op in users):
             return False
-    own = _allocated_buffers(last)
+    own = allocated_buffers(last)
     inside = [(block, row, op) for block, row in rows.items() for op in ops_in(block.body)]
     return all(_is_own_row(block, row, op, own) for block, row, op in inside)
 
@@ -186,7 +186,7 @@ def _may_repeat(function: FuncOp, last: Sequence[Operation]) -> bool:
 
     Nor do two blocks store to the same buffer, as the start and the terms of a sum do.
     """
-    own, blocks = _allocated_buffers(last), _blocks(last)
+    own, blocks = allocated_buffers(last), blocks_in(last)
     written = [buffer for block in blocks for buffer in block.writes if buffer not in own]
     shared = function.attributes.get(IN_PLACE)
     numbers = shared.get_values() if is_attribute(shared, DenseArrayBase[IntegerType]) else ()
@@ -195,15 +195,18 @@ def _may_repeat(function: FuncOp, last: Sequence[Operation]) -> bool:
     return len(set(written)) == len(written) and results.isdisjoint(loaded)
 
 
-def _allocated_buffers(ops: Iterable[Operation]) -> set[SSAValue]:
+def allocated_buffers(ops: Iterable[Operation]) -> set[SSAValue]:
+    """Returns the buffers that ops, or ops inside of them, allocate."""
     return {op.memref for each in ops for op in ops_of(each, memref.AllocOp)}
 
 
-def _blocks(ops: Iterable[Operation]) -> list[BlockOp]:
+def blocks_in(ops: Iterable[Operation]) -> list[BlockOp]:
+    """Returns the blocks in `ops`, in the order of the text."""
     return [block for op in ops for block in blocks_inside(op)]
 
 
-def _loops(ops: Sequence[Operation]) -> list[ForOp]:
+def loops_in(ops: Sequence[Operation]) -> list[ForOp]:
+    """Returns the loops in `ops`, and `ops` that are loops, in the order of the text."""
     return [loop for op in ops for loop in ops_of(op, ForOp)]
 
 

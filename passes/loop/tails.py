@@ -41,6 +41,7 @@ from xrelay.passes.loop.nest_queries import (
     linear_in,
 )
 from xrelay.passes.loop.partial_tiles import rows_of, tiles_of_rest
+from xrelay.passes.loop.partial_vectors import vectors_of_rest
 
 
 class TailBounds(NamedTuple):
@@ -159,10 +160,10 @@ def _inline(loop: ForOp, iteration: int) -> list[Operation]:
 
 
 def _peel_dynamic(loop: ForOp, names: Names) -> list[Operation] | None:
-    """Cuts a loop whose extent is a value into full tiles and a partial one, or smaller tiles (see `partial_tiles`).
+    """Cuts a loop whose extent is a value into full tiles and a partial one, or smaller ones.
 
-    Returns the ops one level inside the loop, or None if the loop stays unchanged, so that all its tiles keep their
-    conditions.
+    `partial_tiles` and `partial_vectors` make the smaller ones. Returns the ops one level inside the loop, or None if
+    the loop stays unchanged, so that all its tiles keep their conditions.
 
     Before → after, `%vi : spatial %n = %io * 16 + %ii`:
 
@@ -188,7 +189,9 @@ def _peel_dynamic(loop: ForOp, names: Names) -> list[Operation] | None:
     last = _tail(loop, full, names)
     _keep_rolled(last)
     rows = rows_of(loop, last)
-    tiles = None if rows is None else tiles_of_rest(loop, last, rows, full, names)
+    tiles = vectors_of_rest(loop, last, full, names)
+    if tiles is None and rows is not None:
+        tiles = tiles_of_rest(loop, last, rows, full, names)
     rest, inside = (last, last) if tiles is None else tiles
     if loop.kind is LoopKind.PARALLEL:
         return [*_fork(loop, rest, full, number, count), *inside]

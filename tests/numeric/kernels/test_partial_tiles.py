@@ -80,3 +80,20 @@ def test_columns_of_a_padded_depthwise_convolution_in_blocks(stride: int) -> Non
         windows = np.lib.stride_tricks.sliding_window_view(padded, (3, 3), axis=(2, 3))[:, :, ::stride, ::stride]
         expected = np.einsum("bcnmyx,cyx->bcnm", windows, w[:, 0])
         np.testing.assert_allclose(model(x)[0], expected, rtol=1e-3, atol=1e-3)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_vectors_of_a_pooled_row(threads: int) -> None:
+    text = """
+    func.func @main(%x: tensor<?x5x?x?xf32, #relay.dims<b, h, w>>) -> !relay.incomplete {
+      %m = relay.nn.max_pool2d(%x) {pool_size = [3, 3]}
+        : (tensor<?x5x?x?xf32, #relay.dims<b, h, w>>) -> !relay.incomplete
+      %r = relay.exp(%m) : (!relay.incomplete) -> !relay.incomplete
+      func.return %r : !relay.incomplete
+    }"""
+    model = xrelay.compile(xrelay.parse(text), threads=threads, cache=False)
+    rng = np.random.default_rng(4)
+    for n in (3, 4, 17, 18, 19, 34, 50, 65, 66, 67, 82, 83, 140):
+        x = rng.standard_normal((2, 5, 6, n), np.float32)
+        windows = np.lib.stride_tricks.sliding_window_view(x, (3, 3), axis=(2, 3))
+        np.testing.assert_allclose(model(x)[0], np.exp(windows.max((4, 5))), rtol=1e-4)
