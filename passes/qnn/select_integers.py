@@ -34,8 +34,9 @@ from xrelay.dialects.relay.ops.qnn.quantize import DequantizeOp, QuantizeOp
 from xrelay.dialects.shared.dtypes import numpy_dtype
 from xrelay.dialects.shared.types import element_type_of
 from xrelay.passes.graph.remarks import Remarks, report
-from xrelay.passes.graph.rewriting import Emitter, constant_of, rewrite, rewrite_once
+from xrelay.passes.graph.rewriting import Emitter, rewrite, rewrite_once
 from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
+from xrelay.passes.relay.simplify_numbers import uniform_number
 
 LEAST, MOST = 1e-30, 1e30
 """The limits of the scales for which products with integers have all digits in f32."""
@@ -100,15 +101,9 @@ def _selects(op: RelayOp) -> bool:
 
 def _is_inverse(op: QuantizeOp, source: DequantizeOp) -> bool:
     """Whether a quantisation of dequantised integers yields the same integers."""
-    scale, zero_point = _number(op.operands[1]), _number(op.operands[2])
+    scale, zero_point = uniform_number(op.operands[1]), uniform_number(op.operands[2])
     if scale is None or zero_point is None or not LEAST < scale < MOST or abs(zero_point) > np.iinfo(np.uint16).max:
         return False
     integer = element_type_of(source.operands[0].type)
     is_short = numpy_dtype(integer).itemsize <= MAX_BYTES and element_type_of(op.results[0].type) == integer
-    return is_short and (scale, zero_point) == (_number(source.operands[1]), _number(source.operands[2]))
-
-
-def _number(value: SSAValue) -> float | None:
-    """Returns the only element of a constant, or None."""
-    array = constant_of(value)
-    return None if array is None or array.size != 1 else float(array.reshape(()))
+    return is_short and (scale, zero_point) == (uniform_number(source.operands[1]), uniform_number(source.operands[2]))

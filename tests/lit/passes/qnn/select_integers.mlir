@@ -32,3 +32,16 @@ func.func @others(%q: tensor<4x8xui8>) -> (tensor<8x4xui8>, tensor<8x4xi8>, tens
   %2 = relay.qnn.quantize(%c, %s, %z) {out_dtype = ui8} : (tensor<8x4xf32>, tensor<f32>, tensor<i32>) -> tensor<8x4xui8>
   func.return %0, %1, %2, %c : tensor<8x4xui8>, tensor<8x4xi8>, tensor<8x4xui8>, tensor<8x4xf32>
 }
+
+// Equal scales of all channels.
+// CHECK-LABEL: func.func @channels
+// CHECK-NEXT:    %[[R:.*]] = relay.transpose(%q) : (tensor<4x2xui8>)
+// CHECK-NEXT:    func.return %[[R]]
+func.func @channels(%q: tensor<4x2xui8>) -> tensor<2x4xui8> {
+  %s = relay.constant dense<0.1> : tensor<2xf32>
+  %z = relay.constant dense<7> : tensor<i32>
+  %x = relay.qnn.dequantize(%q, %s, %z) {axis = 1} : (tensor<4x2xui8>, tensor<2xf32>, tensor<i32>) -> tensor<4x2xf32>
+  %t = relay.transpose(%x) : (tensor<4x2xf32>) -> tensor<2x4xf32>
+  %y = relay.qnn.quantize(%t, %s, %z) {axis = 0, out_dtype = ui8} : (tensor<2x4xf32>, tensor<2xf32>, tensor<i32>) -> tensor<2x4xui8>
+  func.return %y : tensor<2x4xui8>
+}
