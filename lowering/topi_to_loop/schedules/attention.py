@@ -158,7 +158,7 @@ def _apply(plan: AttentionPlan, draft: ScheduleDraft) -> None:
     stacks = _stacks(result, consumer)
     rows, columns = (result.loop(role, consumer) for role in (Role.ROWS, Role.COLUMNS))
     assert rows is not None, "attention has several queries"
-    blocks, rows = split_off(draft, rows, plan.queries, "b", "q") if stacks else _around(draft, rows, plan.queries)
+    blocks, rows = split_off(draft, rows, plan.queries, "b", "q") if stacks else _row_blocks(draft, rows, plan.queries)
     outside = [*stacks, *blocks]
     _tile(draft, result, consumer.block_name, MatrixLoops(rows, columns), outside, plan, plan.tiles[1])
     _softmax_rows(draft, plan.softmax, outside[-1])
@@ -173,7 +173,7 @@ def _apply(plan: AttentionPlan, draft: ScheduleDraft) -> None:
     schedule_remaining(draft)
 
 
-def _around(draft: ScheduleDraft, rows: str, queries: int) -> tuple[list[str], str]:
+def _row_blocks(draft: ScheduleDraft, rows: str, queries: int) -> tuple[list[str], str]:
     """Returns a loop over blocks of the only matrix, even if it is a single block, and the loop over its rows."""
     outer, inner = draft.split(rows, queries, outer="b", inner="q")
     return [outer], inner
