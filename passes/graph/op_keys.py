@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
+from functools import cache
 
 from xdsl.dialects.builtin import ArrayAttr, DenseIntOrFPElementsAttr, DictionaryAttr, TensorType
 from xdsl.ir import Attribute, Block, Operation, ParametrizedAttribute, SSAValue
@@ -90,15 +91,20 @@ class OpKeys:
 
 def _shared_parts(attribute: Attribute) -> Sequence[Attribute]:
     """Returns the parts of an attribute that other attributes may share; empty if it is hashed as a whole."""
+    if _is_hashed(type(attribute)):
+        return ()
     if isinstance(attribute, ArrayAttr):
         return attribute.data
     if isinstance(attribute, DictionaryAttr):
         return list(attribute.data.values())
-    if isinstance(attribute, ParametrizedAttribute) and not isinstance(
-        attribute, TensorType | DenseIntOrFPElementsAttr
-    ):
-        return attribute.parameters
-    return ()
+    return attribute.parameters if isinstance(attribute, ParametrizedAttribute) else ()
+
+
+@cache
+def _is_hashed(kind: type[Attribute]) -> bool:
+    """Whether attributes of a class are hashed as a whole."""
+    shares = issubclass(kind, ArrayAttr | DictionaryAttr | ParametrizedAttribute)
+    return not shares or issubclass(kind, TensorType | DenseIntOrFPElementsAttr)
 
 
 def _value(attribute: Attribute, parts: Sequence[int]) -> Hashable:

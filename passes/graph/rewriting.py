@@ -18,12 +18,12 @@ from xrelay.dialects.relay.ops.annotation import RequireOp
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.dialects.shared.dtypes import numpy_dtype
+from xrelay.dialects.shared.op_lists import all_ops, ops_of
 from xrelay.dialects.shared.requirements import RequirementsAttr, new_extents, record_requirements, requirements_of
 from xrelay.dialects.shared.types import element_type_of, shape_of
 from xrelay.errors import ConstraintError
 from xrelay.index_algebra.requirement import Requirement
 from xrelay.passes.infra.pattern_counts import counted
-from xrelay.passes.infra.verify import walk_ops
 
 OpT = TypeVar("OpT", bound=Operation)
 
@@ -85,7 +85,8 @@ def rewrite(top: Operation, patterns: Mapping[type[Operation], RewritePattern]) 
 def rewrite_once(module: ModuleOp, kind: type[Operation] | UnionType, pattern: RewritePattern) -> None:
     """Applies `pattern` once to each op of `kind`, in program order. Ops that the pattern inserts are not visited."""
     chosen = counted(pattern)
-    for current in [op for op in walk_ops(module) if isinstance(op, kind)]:
+    kinds: tuple[type[Operation], ...] = kind.__args__ if isinstance(kind, UnionType) else (kind,)
+    for current in ops_of(module, *kinds):
         if current.parent is not None:
             chosen.match_and_rewrite(current, PatternRewriter(current))
 
@@ -105,7 +106,7 @@ class _Rewriting:
 
     def run(self, top: Operation) -> None:
         """Visits every op, and every changed op again, in program order."""
-        for op in reversed([op for op in walk_ops(top) if type(op) in self._patterns or _is_dead(op)]):
+        for op in reversed([op for op in all_ops(top) if type(op) in self._patterns or _is_dead(op)]):
             self._push(op)
         while self._pending:
             op, _ = self._pending.popitem()
@@ -129,7 +130,7 @@ class _Rewriting:
 
     def _note_removal(self, op: Operation) -> None:
         """Removes `op` and the ops inside of it from the worklist. The owners of their operands may now be unused."""
-        erased = list(walk_ops(op))
+        erased = all_ops(op)
         for operand in (operand for one in erased for operand in one.operands):
             if isinstance(operand, OpResult):
                 self._push(operand.op)

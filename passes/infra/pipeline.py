@@ -24,7 +24,7 @@ from xrelay.passes.infra.pass_info import PassInfo
 from xrelay.passes.infra.pass_instrument import PassInstrument, run_observed
 from xrelay.passes.infra.pipeline_text import is_value
 from xrelay.passes.infra.verify import walk_ops
-from xrelay.passes.infra.xrelay_pass import numerics_of
+from xrelay.passes.infra.xrelay_pass import Numerics, numerics_of
 from xrelay.shortage import shortage_of
 
 
@@ -49,24 +49,28 @@ def run_pipeline(
 
 def info_of(current: ModulePass) -> PassInfo:
     """Returns the description of an xDSL pass: its own name, options, level and numerics."""
-    numerics = numerics_of(type(current))
-    return PassInfo(level_of_pass(current.name), current.name, spec=_spec_of(current), numerics=numerics)
-
-
-def _spec_of(current: ModulePass) -> str:
-    """Returns a pass in the syntax of `xrelay-opt -p`."""
-    if not is_value(type(current)):
-        return str(current)
+    kind = type(current)
+    level, numerics = level_of_pass(current.name), numerics_of(kind)
+    if not is_value(kind):
+        return _info(current, level, numerics)
     try:
-        return _cached_spec(current)
+        return _cached_info(kind, current, level, numerics)
     except TypeError:  # an unhashable option
-        return str(current)
+        return _info(current, level, numerics)
 
 
 @lru_cache(maxsize=1024)
-def _cached_spec(current: ModulePass) -> str:
-    """Returns the text of a pass; printing the options takes longer than running many a pass."""
-    return str(current)
+def _cached_info(kind: type[ModulePass], current: ModulePass, level: int, numerics: Numerics) -> PassInfo:
+    """Returns `_info` of a pass; printing the options takes longer than running many a pass.
+
+    `kind` is part of the key because all passes without options have the same hash.
+    """
+    return _info(current, level, numerics)
+
+
+def _info(current: ModulePass, level: int, numerics: Numerics) -> PassInfo:
+    """Returns the description of a pass, with its text in the syntax of `xrelay-opt -p`."""
+    return PassInfo(level, current.name, spec=str(current), numerics=numerics)
 
 
 def _run_one(

@@ -93,10 +93,12 @@ class LoopParametrizeKernelsPass(XRelayPass):
 
 def similar_kernels(module: ModuleOp) -> set[func.FuncOp]:
     """Returns the kernels without dynamic extents that the pass replaces if their schedules are equal and allow it."""
+    kernels = [kernel for kernel in _unversioned(module) if not index_arguments(kernel)]
+    if len(kernels) < LEAST:
+        return set()
     keys, groups = OpKeys(), dict[Hashable, list[func.FuncOp]]()
-    for kernel in _unversioned(module):
-        if not index_arguments(kernel):
-            groups.setdefault((key_of_attributes(kernel, keys), *_content(kernel, keys)), []).append(kernel)
+    for kernel in kernels:
+        groups.setdefault((key_of_attributes(kernel, keys), *_content(kernel, keys)), []).append(kernel)
     return {kernel for group in groups.values() if len(group) >= LEAST for kernel in group}
 
 

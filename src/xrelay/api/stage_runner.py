@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Sequence
+from functools import cache
 from typing import Final
 
 from xdsl.dialects.builtin import ModuleOp
@@ -72,7 +73,13 @@ def decide(
 def _context() -> PassContext:
     """Returns the entered context: the graph passes that it selects, their options, and its instruments."""
     context = PassContext.entered()
-    return PassContext() if context is None else context
+    return _no_context() if context is None else context
+
+
+@cache
+def _no_context() -> PassContext:
+    """Returns the context of a compilation without one; it is not the thread's default, which users may change."""
+    return PassContext()
 
 
 def _required_passes(stage: Stage, passes: Sequence[ModulePass]) -> frozenset[str]:
@@ -175,8 +182,8 @@ class StageRunner:
                 self._receiver.receive(number, stage.name, module)
 
     def _run_stage(self, module: ModuleOp, stage: Stage, instruments: Sequence[PassInstrument]) -> None:
-        parsed = parse_passes(",".join(stage.passes), self._passes)
-        passes = [configured(current, _context(), use_level=False) for current in parsed]
+        parsed, context = parse_passes(",".join(stage.passes), self._passes), _context()
+        passes = [configured(current, context, use_level=False) for current in parsed]
         required = _required_passes(stage, passes)
         with self.clock.step(stage.name):
             run_pipeline(module, passes, context=self._context, instruments=instruments, required=required)
