@@ -235,12 +235,15 @@ class _Tiles:
         if self._prefetched is None:
             return
         (target, tile, rows), nest = self._prefetched, self._nest
-        for row, vector in itertools.product(range(rows), self._nest.vector_starts()):
+        places = dict[ValueMap, None]()
+        for row, vector, part in itertools.product(range(rows), nest.vector_starts(), nest.part_indices()):
             space = Space[SSAValue]()
             (number,), (step,) = space.lift(tile), space.lift(first[nest.loop])
             skipped = ValueMap.make([step + (number * rows + row) % nest.depth], space.values)
-            at = {**first, nest.loop: skipped, **self._at(vector=vector)}
-            prefetch_element(AccessTarget(target.buffer, self._index(target, at)), self._emitter)
+            at = {**first, nest.loop: skipped, **self._at(vector=vector, part=part)}
+            places[self._index(target, at).simplified()] = None
+        for place in places:
+            prefetch_element(AccessTarget(target.buffer, place), self._emitter)
 
     def _at(
         self, *, part: Sequence[int] = (), row: Sequence[int] = (), vector: Sequence[int] = ()

@@ -28,7 +28,7 @@ from xrelay.lowering.topi_to_loop.schedules.kernel_view import (
 from xrelay.lowering.topi_to_loop.schedules.reduction import consumer_at_points
 from xrelay.lowering.topi_to_loop.schedules.register_tile import TiledAxis, tile_products
 from xrelay.lowering.topi_to_loop.schedules.schedule_draft import ScheduleDraft
-from xrelay.lowering.topi_to_loop.schedules.tile_products import ROWS_LOAD, STORE_CYCLES, WEIGHT_LOAD
+from xrelay.lowering.topi_to_loop.schedules.tile_products import ROWS_LOAD, STORE_CYCLES, STREAMED, WEIGHT_LOAD
 from xrelay.passes.loop.primitives.tile_products import MIN_ROWS, MIN_STEPS
 from xrelay.target.instructions import TileProduct
 
@@ -167,10 +167,6 @@ def _apply(product: ProductView, tile: ConvTile, instruction: TileProduct, draft
         f"{tile.rows} rows x {tile.columns} columns x {tile.vectors} vectors = tiles of {instruction.name}"
     )
     schedule_remaining(draft)
-
-
-STREAMED = 1 / 8
-"""The part of the L2 cache from which on the weights are likely to be read from the L3 cache or memory in each run."""
 
 
 def _is_streamed(view: KernelView, product: ProductView) -> bool:

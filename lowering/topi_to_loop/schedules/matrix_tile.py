@@ -41,6 +41,7 @@ from xrelay.lowering.topi_to_loop.schedules.reduction import consumer_at_points,
 from xrelay.lowering.topi_to_loop.schedules.register_tile import around_tile, schedule_sums, unroll_tile
 from xrelay.lowering.topi_to_loop.schedules.schedule_draft import ScheduleDraft
 from xrelay.lowering.topi_to_loop.schedules.tile_model import RegisterTile
+from xrelay.lowering.topi_to_loop.schedules.tile_products import STREAMED
 from xrelay.target.instructions import TileProduct
 
 STREAMED_TERMS = 4
@@ -173,6 +174,9 @@ def _tile(
         numbers = _schedule_terms(draft, product, own, lanes, reduction, unpack)
     if plan.instruction is not None:
         (along,) = [loop for loop in reduction if loop not in (product.loop(Role.PAIR), product.loop(Role.TERM))]
+        if sharing and _fits_with_next_panel(draft, product, tile.blocks * lanes):
+            draft.do(Prefetch(along))
+            draft.record_reason("the next panel of the weight is prefetched")
         draft.do(Tensorize(along, plan.instruction.name))
     # The sums of an instruction on tiles are in memory, so the rows of the consumer need no copies of the code.
     unroll_tile(draft, consumer.block_name, inside if plan.instruction is None else inside[1:], lane)
@@ -221,6 +225,19 @@ def _is_streamed(draft: ScheduleDraft, product: ProductView) -> bool:
     """Whether a packed weight of f32 is larger than the L2 cache, so that each panel is read from memory once."""
     packed = product.packed_columns is not None and Role.TERM not in product.positions
     return packed and len(product.factor_bytes) == FACTORS and max(product.factor_bytes) > draft.target.l2
+
+
+def _fits_with_next_panel(draft: ScheduleDraft, product: ProductView, columns: int) -> bool:
+    """Whether the next panel of parts of a large weight, of `columns` columns, is prefetched into the L2 cache.
+
+    The data and two panels fit into it. The panels of bytes are a quarter of the size, and the products as fast without
+    a prefetch.
+    """
+    if Role.PAIR not in product.positions:
+        return False
+    (data,), (weight,) = (map(buffer_bytes, product.factors_along(role)) for role in (Role.ROWS, Role.COLUMNS))
+    panels = 2 * weight * columns / product.extent(Role.COLUMNS)
+    return weight >= STREAMED * draft.target.l2 and data + panels <= draft.target.l2
 
 
 def _stream_terms(

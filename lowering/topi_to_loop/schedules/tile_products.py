@@ -29,6 +29,9 @@ MAX_VECTORS = 4
 """The maximum number of vectors of columns in a tile: each is a stream of the packed weight."""
 
 
+STREAMED = 1 / 8
+"""The part of the L2 cache from which on the weights are likely to be read from the L3 cache or memory in each run."""
+
 VECTORS_EFFICIENCY = 0.5
 """The share of the peak of vectors that the rest of the rows reaches: its sums may not fit into the registers."""
 

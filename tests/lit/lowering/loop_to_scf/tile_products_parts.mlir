@@ -48,3 +48,37 @@ func.func private @parts(%X: memref<2x32x64xbf16>, %W: memref<2x2x32x16x2xbf16>,
   }
   func.return
 }
+
+// Each of two tiles of the data prefetches half of the rows of both parts of the next panel.
+// CHECK-LABEL: func.func private @panels
+// CHECK: scf.for
+// CHECK: scf.for
+// CHECK: scf.for
+// CHECK-COUNT-16: memref.prefetch %W[
+// CHECK-NOT: memref.prefetch
+// CHECK: amx.tile_load
+func.func private @panels(%X: memref<2x32x64xbf16>, %W: memref<2x4x32x16x2xbf16>, %Y: memref<32x64xf32>) attributes {loop.kernel} {
+  loop.for "panel" %n to 4 {
+    loop.for "tile" %m to 2 {
+      loop.for "k" %k to 32 tensorized attributes {loop.prefetch} {
+        loop.for "p" %p to 3 unrolled {
+          loop.for "i" %i to 16 unrolled {
+            loop.for "o" %o to 16 vectorized {
+              loop.for "t" %t to 2 contracted {
+                %acc = loop.load %Y[%m * 16 + %i, %n * 16 + %o] : memref<32x64xf32>
+                %x = loop.load %X[%p floordiv 2, %m * 16 + %i, %k * 2 + %t] : memref<2x32x64xbf16>
+                %w = loop.load %W[(2 - %p) floordiv 2, %n, %k, %o, %t] : memref<2x4x32x16x2xbf16>
+                %xe = arith.extf %x : bf16 to f32
+                %we = arith.extf %w : bf16 to f32
+                %q = arith.mulf %xe, %we : f32
+                %s = arith.addf %acc, %q : f32
+                loop.store %s, %Y[%m * 16 + %i, %n * 16 + %o] : memref<32x64xf32>
+              }
+            }
+          }
+        }
+      }
+    }
+  }
+  func.return
+}

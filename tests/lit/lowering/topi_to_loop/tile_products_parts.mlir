@@ -26,3 +26,17 @@ func.func private @few(%x: tensor<2x8x256xbf16>, %w: tensor<2x8x128x16x2xbf16>) 
   %r = topi.matmul_split(%x, %w) : (tensor<2x8x256xbf16>, tensor<2x8x128x16x2xbf16>) -> tensor<8x128xf32>
   func.return %r : tensor<8x128xf32>
 }
+
+// The data and two panels fit into the L2 cache of 2 MB, the weight does not: the next panel is prefetched.
+// CHECK-LABEL: func.func private @streamed
+// CHECK-SAME: prefetch("k"), tensorize("k", "tdpbf16ps")
+// CHECK-LABEL: func.func private @long_rows
+// CHECK-NOT: prefetch
+func.func private @streamed(%x: tensor<2x128x768xbf16>, %w: tensor<2x48x384x16x2xbf16>) -> tensor<128x768xf32> attributes {relay.primitive} {
+  %r = topi.matmul_split(%x, %w) : (tensor<2x128x768xbf16>, tensor<2x48x384x16x2xbf16>) -> tensor<128x768xf32>
+  func.return %r : tensor<128x768xf32>
+}
+func.func private @long_rows(%x: tensor<2x128x3072xbf16>, %w: tensor<2x48x1536x16x2xbf16>) -> tensor<128x768xf32> attributes {relay.primitive} {
+  %r = topi.matmul_split(%x, %w) : (tensor<2x128x3072xbf16>, tensor<2x48x1536x16x2xbf16>) -> tensor<128x768xf32>
+  func.return %r : tensor<128x768xf32>
+}
