@@ -33,6 +33,6 @@ def test_sums_stay_in_tile_registers(file: str, function: str, expected: dict[st
         cpu="x86-64-v4",
         features="+amx-tile,+amx-int8,+amx-bf16",
     )
-    kernel = text.partition(f"\n{function}:")[2].partition(".cfi_endproc")[0]
+    kernel = text.partition(f"\n{function}:")[2].partition("\n.Lfunc_end")[0]
     expected |= {"ldtilecfg": 1}
     assert {name: kernel.count(f"\t{name}\t") for name in expected} == expected
