@@ -43,11 +43,13 @@ from xrelay.dialects.relay.ops.nn.split_products import ContribDenseSplitOp, Con
 from xrelay.dialects.relay.ops.tensor.transform import LayoutTransformOp
 from xrelay.dialects.shared.types import element_type_of, is_complete, shape_of
 from xrelay.index_algebra.dims import estimate, names_of
+from xrelay.index_algebra.divisors import largest_divisor
 from xrelay.passes.graph.op_kinds import is_constant
 from xrelay.passes.graph.remarks import Remark, Remarks, report
 from xrelay.passes.graph.rewriting import Emitter, owner_of, rewrite_once
 from xrelay.passes.infra.xrelay_pass import Numerics, XRelayPass
 from xrelay.passes.types.type_solver import function_around
+from xrelay.target.instructions import PAIR_TERMS
 
 RTOL: Final = 1e-4
 """The fraction of the largest result by which results may change; a product changes by about 4e-6."""
@@ -61,11 +63,14 @@ BLOCK: Final = 16
 ROWS: Final = 16
 """The number of rows of a tile, and the least number of rows of a product."""
 
+STEPS: Final = 16
+"""The maximum number of pairs of terms that an instruction adds; it is a divisor of those of a sum."""
+
 MIN_DEPTH: Final = 64
 """The least number of terms of a sum: with fewer, most time is spent on the loads and stores of tiles."""
 
-PAIR_TERMS: Final = 2
-"""The number of terms of a sum that an instruction adds in each lane."""
+PACKED: Final = f"NC{BLOCK}n{PAIR_TERMS}c"
+"""The layout of the weight, with the terms innermost that an instruction adds in each lane."""
 
 VECTOR_PRODUCTS: Final = 27.0
 """The f32 products that vectors compute in a cycle: 85 % of two units."""
@@ -73,8 +78,11 @@ VECTOR_PRODUCTS: Final = 27.0
 TILE_PRODUCTS: Final = 64.0
 """The f32 products that tiles compute in a cycle from three products of parts."""
 
-SPLIT_CYCLES: Final = 6.0
+SPLIT_CYCLES: Final = 8.0
 """The cycles to split a vector of the data and to write both parts."""
+
+KERNEL_CYCLES: Final = 6000.0
+"""The cycles to call the kernel that splits the data."""
 
 WEIGHT_BYTES: Final = 5.0
 """The bytes of weights that a core reads in a cycle, from the L3 cache or memory."""
@@ -108,7 +116,7 @@ def split_products(module: ModuleOp) -> list[Remark]:
 
 
 class SplitDense(RewritePattern):
-    """Splits a dense layer with a packed constant weight; see the module's docstring."""
+    """Splits a dense layer with a constant weight; see the module's docstring."""
 
     def __init__(self, remarks: Remarks):
         self._remarks = remarks
@@ -119,19 +127,17 @@ class SplitDense(RewritePattern):
         """Rewrites `op` unless it is refused."""
         if not all(map(is_complete, (*op.operand_types, *op.result_types))):
             return
-        refusal = _refusal(op)
+        size = _size(op)
+        refusal = size if isinstance(size, str) else _refusal(op, size)
         if refusal is not None:
             self._remarks.refused(op, refusal)
             return
         self._remarks.applied(op, "three products of bf16 parts")
-        emit, layout = Emitter(rewriter, op), f"NC{BLOCK}n{PAIR_TERMS}c"
-        pairs = emit.call(LayoutTransformOp, op.weight, src_layout=str(op.layout), dst_layout=layout)
-        units = optional_int(op.units)
-        options = {} if units is None else {"units": units}
-        weight = emit.call(ContribSplitFloatsOp, pairs)
-        emit.replace(
-            emit.call(ContribDenseSplitOp, self._split(op, emit), weight, weight_layout=layout, **options),
-        )
+        emit = Emitter(rewriter, op)
+        parts, units = self._split(op, emit), optional_int(op.units)
+        packed = emit.call(LayoutTransformOp, op.weight, src_layout=str(op.layout), dst_layout=PACKED)
+        weight, options = emit.call(ContribSplitFloatsOp, packed), {} if units is None else {"units": units}
+        emit.replace(emit.call(ContribDenseSplitOp, parts, weight, **options))
 
     def _split(self, op: ContribDensePackOp, emit: Emitter) -> SSAValue:
         """Returns the parts of the data, which products in the same block share."""
@@ -141,27 +147,40 @@ class SplitDense(RewritePattern):
         return self._parts[key]
 
 
-def _refusal(op: ContribDensePackOp) -> str | None:
-    """Returns why a product is not split, or None."""
-    if {element_type_of(type) for type in (*op.operand_types, *op.result_types)} != {f32}:
-        return "its elements are not all f32"
+@dataclass(frozen=True)
+class Size:
+    """The extents of a product of matrices."""
+
+    rows: int
+    columns: int
+    depth: int
+
+
+def _size(op: ContribDensePackOp) -> Size | str:
+    """Returns the size of a dense layer, or why it is not split."""
     if op.layout != Layout.parse(f"NC{BLOCK}n"):
         return f"its weight is in {op.layout}, not in NC{BLOCK}n"
-    if not _is_constant(op.weight):
-        return "its weight is not constant"
     *outer, depth = shape_of(op.data.type)
-    if not isinstance(depth, int) or depth < MIN_DEPTH or depth % PAIR_TERMS:
-        return f"its sums have {depth} terms, not an even number of at least {MIN_DEPTH}"
+    columns = shape_of(op.weight.type)[0]
+    if not isinstance(depth, int) or not isinstance(columns, int):
+        return "the size of its weight is not known"
     sizes = {name: hint.usual for name, hint in size_hints(function_around(op)).items()}
     if any(name not in sizes for extent in outer for name in names_of(extent)):
         return "the typical number of its rows is not known"
-    rows = prod(estimate(extent, sizes, 1) for extent in outer)
-    if rows < ROWS:
-        return f"it has {rows} rows, a tile has {ROWS}"
-    columns = shape_of(op.weight.type)[0]
-    if not isinstance(columns, int) or not _is_faster(rows, columns * BLOCK, depth):
-        return "the product of f32 is about as fast"
-    return None
+    return Size(prod(estimate(extent, sizes, 1) for extent in outer), columns * BLOCK, depth)
+
+
+def _refusal(op: ContribDensePackOp, size: Size) -> str | None:
+    """Returns why a product of this size is not split, or None."""
+    if {element_type_of(type) for type in (*op.operand_types, *op.result_types)} != {f32}:
+        return "its elements are not all f32"
+    if not _is_constant(op.weight):
+        return "its weight is not constant"
+    if size.depth < MIN_DEPTH or size.depth % PAIR_TERMS:
+        return f"its sums have {size.depth} terms, not an even number of at least {MIN_DEPTH}"
+    if size.rows < ROWS:
+        return f"it has {size.rows} rows, a tile has {ROWS}"
+    return None if _is_faster(size) else "the product of f32 is about as fast"
 
 
 def _is_constant(value: SSAValue) -> bool:
@@ -171,9 +190,11 @@ def _is_constant(value: SSAValue) -> bool:
     return not isinstance(owner, Block) and is_constant(owner)
 
 
-def _is_faster(rows: int, columns: int, depth: int) -> bool:
-    """Whether parts take less time, by the estimated cycles of products, of the split, and of reading the weight."""
-    weight = 4 * columns * depth / WEIGHT_BYTES
-    direct = rows * columns * depth / VECTOR_PRODUCTS
-    split = -(-rows // ROWS) * ROWS * columns * depth / TILE_PRODUCTS + rows * depth / BLOCK * SPLIT_CYCLES
-    return direct + weight >= GAIN * (split + weight)
+def _is_faster(size: Size) -> bool:
+    """Whether parts take less time, by the estimated cycles of products, of passes over data, and of the weight."""
+    weight = 4 * size.columns * size.depth / WEIGHT_BYTES
+    direct = size.rows * size.columns * size.depth / VECTOR_PRODUCTS
+    steps = largest_divisor(size.depth // PAIR_TERMS, STEPS)
+    tiles = -(-size.rows // ROWS) * ROWS * size.columns * size.depth / TILE_PRODUCTS * STEPS / steps
+    split = size.rows / BLOCK * size.depth * SPLIT_CYCLES + KERNEL_CYCLES
+    return direct + weight >= GAIN * (tiles + split + weight)

@@ -7,24 +7,24 @@
 
 // Products of the same data share its parts. The weight is split when constants are folded.
 // CHECK-LABEL: func.func @layers
-// CHECK:         %[[W:.*]] = relay.layout_transform(%w) {src_layout = "NC16n", dst_layout = "NC16n2c"}
+// CHECK:         %[[P:.*]] = relay.nn.contrib_split_floats(%x)
+// CHECK-NEXT:    %[[W:.*]] = relay.layout_transform(%w) {src_layout = "NC16n", dst_layout = "NC16n2c"}
 // CHECK-NEXT:    %[[Q:.*]] = relay.nn.contrib_split_floats(%[[W]])
-// CHECK-NEXT:    %[[P:.*]] = relay.nn.contrib_split_floats(%x)
 // CHECK-NEXT:    relay.nn.contrib_dense_split(%[[P]], %[[Q]]) {units = 60}
 // CHECK-NOT:     relay.nn.contrib_split_floats(%x)
 // CHECK:         relay.nn.contrib_dense_split(%[[P]],
 // SAYS: relay.nn.contrib_dense_pack: three products of bf16 parts
-func.func @layers(%x: tensor<2x16x128xf32>) -> (tensor<2x16x60xf32>, tensor<2x16x64xf32>) {
+func.func @layers(%x: tensor<2x64x128xf32>) -> (tensor<2x64x60xf32>, tensor<2x64x64xf32>) {
   %w = relay.constant dense<1.0> : tensor<4x128x16xf32>
   %v = relay.constant dense<1.0> : tensor<64x128xf32>
   %u = relay.layout_transform(%v) {src_layout = "NC", dst_layout = "NC16n"} : (tensor<64x128xf32>) -> tensor<4x128x16xf32>
-  %y = relay.nn.contrib_dense_pack(%x, %w) {weight_layout = "NC16n", units = 60} : (tensor<2x16x128xf32>, tensor<4x128x16xf32>) -> tensor<2x16x60xf32>
-  %z = relay.nn.contrib_dense_pack(%x, %u) {weight_layout = "NC16n"} : (tensor<2x16x128xf32>, tensor<4x128x16xf32>) -> tensor<2x16x64xf32>
-  func.return %y, %z : tensor<2x16x60xf32>, tensor<2x16x64xf32>
+  %y = relay.nn.contrib_dense_pack(%x, %w) {weight_layout = "NC16n", units = 60} : (tensor<2x64x128xf32>, tensor<4x128x16xf32>) -> tensor<2x64x60xf32>
+  %z = relay.nn.contrib_dense_pack(%x, %u) {weight_layout = "NC16n"} : (tensor<2x64x128xf32>, tensor<4x128x16xf32>) -> tensor<2x64x64xf32>
+  func.return %y, %z : tensor<2x64x60xf32>, tensor<2x64x64xf32>
 }
 
 // SAYS: relay.nn.contrib_dense_pack: three products of bf16 parts
-func.func @typical_rows(%x: tensor<?x64xf32, #relay.dims<n>>) -> tensor<?x64xf32, #relay.dims<n>> attributes {relay.sizes = {n = array<i64: 1, 128, 64>}} {
+func.func @typical_rows(%x: tensor<?x64xf32, #relay.dims<n>>) -> tensor<?x64xf32, #relay.dims<n>> attributes {relay.sizes = {n = array<i64: 1, 512, 256>}} {
   %w = relay.constant dense<1.0> : tensor<4x64x16xf32>
   %y = relay.nn.contrib_dense_pack(%x, %w) {weight_layout = "NC16n"} : (tensor<?x64xf32, #relay.dims<n>>, tensor<4x64x16xf32>) -> tensor<?x64xf32, #relay.dims<n>>
   func.return %y : tensor<?x64xf32, #relay.dims<n>>
