@@ -9,6 +9,9 @@ for panel: for rows in 9: for k in 768:      →   for panel: for rows in 9: for
 The tiles of a panel share its lines, so that the accesses are spread over all tiles. If there are more lines in an
 iteration of the marked loop than tiles, as in convolutions with several loops over terms, a tile prefetches several.
 If an iteration adds several terms in an unrolled loop, a tile prefetches neighbouring lines in neighbouring iterations.
+
+A power of two of tiles share a line's terms. With 3 tiles, each iteration divides the number of its term by 3, and LLVM
+then keeps the sums of 9 rows x 3 vectors in memory: 384 x 768 x 3072 with a GELU ran at 100 instead of 164 GFLOP/s.
 """
 
 from __future__ import annotations
@@ -70,7 +73,7 @@ def write_prefetch(
     if panel is None:
         return
     lines, tiles, count = panel.lines, panel.number_of_tiles, terms.extent or 1
-    part = min(max(1, tiles // lines), count)
+    part = 1 << min(max(1, tiles // lines), count).bit_length() - 1  # a division of `term` by it is a shift
     own = {loop: values.index(loop.index) for loop in (panel.panels, terms)}
     space = Space[SSAValue]()
     (term,) = space.lift(own[terms])

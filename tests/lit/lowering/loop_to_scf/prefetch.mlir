@@ -33,6 +33,31 @@ func.func @panels(%A: memref<4x32xf32>, %W: memref<6x32x16xf32>) {
   func.return
 }
 
+// Of seven tiles, two prefetch a vector, not three: the loop over terms divides by powers of two only.
+// CHECK-LABEL: func.func @powers
+// CHECK-NOT: arith.constant 3 : index
+// CHECK: memref.prefetch %W[{{.*}}], read, locality<2>, data : memref<8x32x16xf32>
+func.func @powers(%A: memref<7x32xf32>, %W: memref<8x32x16xf32>) {
+  loop.for "p" %p to 4 {
+    loop.for "r" %r to 7 {
+      %T = memref.alloc() : memref<2x16xf32, "local">
+      loop.for "k" %k to 32 attributes {loop.prefetch} {
+        loop.for "v" %v to 2 unrolled {
+          loop.for "l" %l to 16 vectorized {
+            %a = loop.load %A[%r, %k] : memref<7x32xf32>
+            %w = loop.load %W[%p * 2 + %v, %k, %l] : memref<8x32x16xf32>
+            %c = loop.load %T[%v, %l] : memref<2x16xf32, "local">
+            %m = arith.mulf %a, %w : f32
+            %s = arith.addf %c, %m : f32
+            loop.store %s, %T[%v, %l] : memref<2x16xf32, "local">
+          }
+        }
+      }
+    }
+  }
+  func.return
+}
+
 // A single tile of rows reads each panel once, and prefetches all of the next one.
 // CHECK-LABEL: func.func @one
 // CHECK: scf.for [[P:%.*]] = {{.*}} {
