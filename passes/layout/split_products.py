@@ -20,7 +20,7 @@ A result is NaN if one of its factors is an infinity, or a number that bf16 roun
 
 The pass does nothing without the instruction `tdpbf16ps` in `tiles` or without vectors of 16 f32. It refuses, with a
 remark: weights that are not constant or not in blocks of 16 columns; other element types; less than 16 rows, or rows
-without a typical size; sums of less than 64 or of an odd number of terms; and products that would not be at least 10 %
+of dynamic number; sums of less than 64 or of an odd number of terms; and products that would not be at least 10 %
 faster.
 """
 
@@ -36,19 +36,16 @@ from xdsl.ir import Block, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
 from xrelay.dialects.relay.core.properties import optional_int
-from xrelay.dialects.relay.core.size_hints import size_hints
 from xrelay.dialects.relay.layout.layout import Layout
 from xrelay.dialects.relay.ops.nn.dense import ContribDensePackOp
 from xrelay.dialects.relay.ops.nn.split_products import ContribDenseSplitOp, ContribSplitFloatsOp
 from xrelay.dialects.relay.ops.tensor.transform import LayoutTransformOp
 from xrelay.dialects.shared.types import element_type_of, is_complete, shape_of
-from xrelay.index_algebra.dims import estimate, names_of
 from xrelay.index_algebra.divisors import largest_divisor
 from xrelay.passes.graph.op_kinds import is_constant
 from xrelay.passes.graph.remarks import Remark, Remarks, report
 from xrelay.passes.graph.rewriting import Emitter, owner_of, rewrite_once
 from xrelay.passes.infra.xrelay_pass import Numerics, XRelayPass
-from xrelay.passes.types.type_solver import function_around
 from xrelay.target.instructions import PAIR_TERMS
 
 RTOL: Final = 1e-4
@@ -160,14 +157,11 @@ def _size(op: ContribDensePackOp) -> Size | str:
     """Returns the size of a dense layer, or why it is not split."""
     if op.layout != Layout.parse(f"NC{BLOCK}n"):
         return f"its weight is in {op.layout}, not in NC{BLOCK}n"
-    *outer, depth = shape_of(op.data.type)
-    columns = shape_of(op.weight.type)[0]
-    if not isinstance(depth, int) or not isinstance(columns, int):
-        return "the size of its weight is not known"
-    sizes = {name: hint.usual for name, hint in size_hints(function_around(op)).items()}
-    if any(name not in sizes for extent in outer for name in names_of(extent)):
-        return "the typical number of its rows is not known"
-    return Size(prod(estimate(extent, sizes, 1) for extent in outer), columns * BLOCK, depth)
+    extents = (*shape_of(op.data.type), shape_of(op.weight.type)[0])
+    *outer, depth, blocks = (extent for extent in extents if isinstance(extent, int))
+    if len(outer) + 2 < len(extents):
+        return "the number of its rows is dynamic"
+    return Size(prod(outer), blocks * BLOCK, depth)
 
 
 def _refusal(op: ContribDensePackOp, size: Size) -> str | None:

@@ -23,14 +23,7 @@ func.func @layers(%x: tensor<2x64x128xf32>) -> (tensor<2x64x60xf32>, tensor<2x64
   func.return %y, %z : tensor<2x64x60xf32>, tensor<2x64x64xf32>
 }
 
-// SAYS: relay.nn.contrib_dense_pack: three products of bf16 parts
-func.func @typical_rows(%x: tensor<?x64xf32, #relay.dims<n>>) -> tensor<?x64xf32, #relay.dims<n>> attributes {relay.sizes = {n = array<i64: 1, 512, 256>}} {
-  %w = relay.constant dense<1.0> : tensor<4x64x16xf32>
-  %y = relay.nn.contrib_dense_pack(%x, %w) {weight_layout = "NC16n"} : (tensor<?x64xf32, #relay.dims<n>>, tensor<4x64x16xf32>) -> tensor<?x64xf32, #relay.dims<n>>
-  func.return %y : tensor<?x64xf32, #relay.dims<n>>
-}
-
-// SAYS: the typical number of its rows is not known
+// SAYS: the number of its rows is dynamic
 func.func @any_rows(%x: tensor<?x64xf32, #relay.dims<n>>) -> tensor<?x64xf32, #relay.dims<n>> {
   %w = relay.constant dense<1.0> : tensor<4x64x16xf32>
   %y = relay.nn.contrib_dense_pack(%x, %w) {weight_layout = "NC16n"} : (tensor<?x64xf32, #relay.dims<n>>, tensor<4x64x16xf32>) -> tensor<?x64xf32, #relay.dims<n>>
