@@ -2,95 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
 from math import inf
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from xdsl.dialects import func, memref, scf
 from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import Block, Operation, SSAValue
-from xdsl.utils.hints import isa
 
 from xrelay.dialects.loop import DYNAMIC, BlockOp, ForOp, IterKind, LoadOp, SortOp, StoreOp, SuppressOp
 from xrelay.dialects.loop.block_op import Extent
+from xrelay.dialects.loop.extents import range_of
 from xrelay.dialects.shared.numerics import stable_order
+from xrelay.interpreters.loop.accesses import Axis, LaneAccesses, compile_load, compile_store
+from xrelay.interpreters.loop.filtering import Branch, is_buffer, outer_values, run_both, run_filtered
 from xrelay.interpreters.loop.frame import Array, Frame, Slots, Step, compile_index, is_lanes, outside
-from xrelay.interpreters.loop.lanes import LaneNest, lane_nest
-from xrelay.interpreters.scalar import Value, compile_scalar, numpy_dtype, signless_view
+from xrelay.interpreters.loop.lane_loops import indices_of, lane_loops
+from xrelay.interpreters.scalar import Value, compile_scalar, numpy_dtype
 from xrelay.interpreters.suppression import selected_boxes
-
-
-def compile_load(op: LoadOp, slots: Slots, *, lanes: bool) -> Step:
-    """Compiles `loop.load`; with `lanes`, index values may be arrays."""
-    buffer, index = slots.use(op.memref), compile_index(op.index, slots)
-    result = slots.define(op.result)
-
-    def load(frame: Frame) -> None:
-        array, indices = signless_view(frame[buffer]), index(frame)
-        if min(indices, default=0) < 0:
-            check(op, array, indices)
-        try:
-            frame[result] = array[indices]
-        except IndexError:
-            check(op, array, indices)
-            raise
-
-    def load_lanes(frame: Frame) -> None:
-        array, indices = signless_view(frame[buffer]), index(frame)
-        check(op, array, indices)
-        flat = _flat(array, indices)
-        frame[result] = array[indices] if flat is None else array.reshape(-1).take(flat)
-
-    return load_lanes if lanes else load
-
-
-def compile_store(op: StoreOp, slots: Slots, *, lanes: bool) -> Step:
-    """Compiles `loop.store`; with `lanes`, index values may be arrays."""
-    value, buffer = slots.use(op.value), slots.use(op.memref)
-    index = compile_index(op.index, slots)
-
-    def store(frame: Frame) -> None:
-        array, indices = signless_view(frame[buffer]), index(frame)
-        if min(indices, default=0) < 0:
-            check(op, array, indices)
-        try:
-            array[indices] = frame[value]
-        except IndexError:
-            check(op, array, indices)
-            raise
-
-    def store_lanes(frame: Frame) -> None:
-        array, indices = signless_view(frame[buffer]), index(frame)
-        check(op, array, indices)
-        flat = _flat(array, indices)
-        if flat is None:
-            array[indices] = frame[value]
-        else:
-            array.reshape(-1)[flat] = frame[value]
-
-    return store_lanes if lanes else store
-
-
-def check(op: Operation, array: Array, indices: Sequence[Value]) -> None:
-    """Raises `InterpreterError` if an index is out of bounds."""
-    for dimension, (value, size) in enumerate(zip(indices, array.shape, strict=True)):
-        low, high = (int(value.min()), int(value.max())) if is_lanes(value) else (int(value), int(value))
-        if low < 0 or high >= size:
-            raise outside(op, dimension, low, high, array.shape)
-
-
-def _flat(array: Array, values: Sequence[Value]) -> Array | None:
-    """Returns one linear index for each lane, which numpy indexes much faster than one array for each dimension.
-
-    None for a single element, and for an array that is not contiguous.
-    """
-    if not array.flags.c_contiguous or not any(is_lanes(value) for value in values):
-        return None
-    flat: Value = 0
-    for value, size in zip(values, array.shape, strict=True):
-        flat = flat * size + value
-    return np.asarray(flat)
 
 
 def compile_sort(op: SortOp, slots: Slots) -> Step:
@@ -130,19 +61,24 @@ def compile_suppress(op: SuppressOp, slots: Slots) -> Step:
     return suppress
 
 
-Branch: TypeAlias = tuple[Step, list[int], list[int]]
-"""The step of a branch, the slots that it yields, and the captured slots that it uses."""
-
-
 class BodyCompiler:
-    """Compiles the ops of one kernel. Without `lanes`, iterations run one by one in program order."""
+    """Compiles the ops of one kernel.
+
+    Without `same`, iterations run one by one in program order. It maps each buffer argument to the first that is the
+    same buffer; other arguments must not overlap.
+    """
 
     slots: Slots
-    lanes: bool
 
-    def __init__(self, *, lanes: bool):
-        self.slots, self.lanes = Slots(), lanes
-        self._in_lanes = False
+    def __init__(self, kernel: Block, same: Mapping[SSAValue, SSAValue] | None):
+        self.slots = Slots()
+        self._same: Mapping[SSAValue, SSAValue] = {} if same is None else same
+        self._lane_loops = {} if same is None else lane_loops(kernel, same)
+        self._written = {self._same.get(op.memref, op.memref) for op in kernel.walk() if isinstance(op, StoreOp)}
+        self._axes: tuple[Axis, ...] = ()
+        self._is_filtered = False
+        self._private: dict[SSAValue, int] = {}
+        """The number of axes for which buffers that are allocated in lanes have a copy per iteration."""
 
     def block(self, block: Block) -> Step:
         """Compiles the ops of a block in order, except for the terminator."""
@@ -164,9 +100,9 @@ class BodyCompiler:
             case BlockOp():
                 return self._block(op)
             case LoadOp():
-                return compile_load(op, self.slots, lanes=self._in_lanes)
+                return self._load(op)
             case StoreOp():
-                return compile_store(op, self.slots, lanes=self._in_lanes)
+                return self._store(op)
             case SortOp():
                 return compile_sort(op, self.slots)
             case SuppressOp():
@@ -180,10 +116,23 @@ class BodyCompiler:
             case _:
                 return self._scalar(op)
 
+    def _load(self, op: LoadOp) -> Step:
+        if not self._axes:
+            return compile_load(op, self.slots)
+        is_written = self._same.get(op.memref, op.memref) in self._written
+        return self._accesses().load(op, self._private.get(op.memref, 0), is_written=is_written)
+
+    def _store(self, op: StoreOp) -> Step:
+        if not self._axes:
+            return compile_store(op, self.slots)
+        return self._accesses().store(op, self._private.get(op.memref, 0))
+
+    def _accesses(self) -> LaneAccesses:
+        return LaneAccesses(self.slots, self._axes, self._is_filtered)
+
     def _for(self, op: ForOp) -> Step:
-        nest = lane_nest(op) if self.lanes else None
-        if nest is not None:
-            return self._lanes(nest)
+        if op in self._lane_loops:
+            return self._lanes(op, op.extent or 0, self._lane_loops[op])
         extent = op.extent
         bound = None if op.dynamic_extent is None else self.slots.use(op.dynamic_extent)
         index = self.slots.define(op.index)
@@ -197,14 +146,27 @@ class BodyCompiler:
 
         return loop
 
-    def _lanes(self, nest: LaneNest) -> Step:
-        for loop in nest.loops:
-            self.slots.define(loop.index)
-        bindings = compile_index(nest.block.bindings, self.slots)
-        self._in_lanes = True
-        variables, init, body = self._parts(nest.block)
-        self._in_lanes = False
-        return nest.compile(self.slots, bindings, variables, init, body)
+    def _lanes(self, op: ForOp, extent: int, at_once: int) -> Step:
+        axis = Axis(op.index, self.slots.define(op.index), self.slots.add(), self.slots.add())
+        outer = self._axes
+        self._axes = (*outer, axis)
+        body = self.block(op.body.block)
+        self._axes = outer
+
+        def loop(frame: Frame) -> None:
+            for start in range(0, extent, at_once):
+                axis.set(frame, start, min(at_once, extent - start), len(outer))
+                body(frame)
+
+        return loop
+
+    @contextmanager
+    def _filtering(self, value: bool) -> Generator[None]:
+        """Compiles ops that may run in some of the lanes only, if `value` is true."""
+        before = self._is_filtered
+        self._is_filtered = before or value
+        yield
+        self._is_filtered = before
 
     def _parts(self, op: BlockOp) -> tuple[list[int], Step | None, Step]:
         """Returns the slots of the variables (shared by init and body), and the compiled init and body."""
@@ -218,18 +180,26 @@ class BodyCompiler:
     def _block(self, op: BlockOp) -> Step:
         bindings = compile_index(op.bindings, self.slots)
         reduce = [k for k, kind in enumerate(op.kinds) if kind is not IterKind.SPATIAL]
-        variables, init, body = self._parts(op)
+        with self._filtering(bool(self._axes) and not _is_inside(op)):
+            variables, init, body = self._parts(op)
         parts = [(variable, self._limit(extent)) for variable, extent in zip(variables, op.extents, strict=True)]
         reduce_slots = [variables[k] for k in reduce]
+        outer = [*variables, *self._outer_slots(op.body.block), *(self._outer_slots(op.init.block) if init else ())]
 
-        def block(frame: Frame) -> None:
-            for value, (variable, limit) in zip(bindings(frame), parts, strict=True):
-                if not 0 <= value < limit(frame):
-                    return
-                frame[variable] = value
+        def point(frame: Frame) -> None:
             if init is not None and not any(frame[slot] for slot in reduce_slots):
                 init(frame)
             body(frame)
+
+        def block(frame: Frame) -> None:
+            inside: Value = True
+            for value, (variable, limit) in zip(bindings(frame), parts, strict=True):
+                inside = inside & (value >= 0) & (value < limit(frame))
+                frame[variable] = value
+            if np.all(inside):
+                point(frame)
+            elif np.any(inside):
+                run_filtered(frame, np.asarray(inside), outer, point)
 
         return block
 
@@ -244,12 +214,16 @@ class BodyCompiler:
     def _alloc(self, op: memref.AllocOp) -> Step:
         buffer_type = SSAValue.get(op.memref, type=MemRefType).type
         shape, dtype = buffer_type.get_shape(), numpy_dtype(buffer_type.element_type)
-        sizes = [self.slots.use(size) for size in op.dynamic_sizes]
+        given = [self.slots.use(size) for size in op.dynamic_sizes]
         result = self.slots.define(op.memref)
+        axes = self._axes
+        self._private[op.memref] = len(axes)
 
         def alloc(frame: Frame) -> None:
-            known = iter(sizes)
-            frame[result] = undefined([size if size >= 0 else int(frame[next(known)]) for size in shape], dtype)
+            known = iter(given)
+            copies = [frame[axis.count] for axis in axes]
+            sizes = [size if size >= 0 else int(frame[next(known)]) for size in shape]
+            frame[result] = undefined([*copies, *sizes], dtype)
 
         return alloc
 
@@ -273,7 +247,8 @@ class BodyCompiler:
 
     def _if(self, op: scf.IfOp) -> Step:
         condition = self.slots.use(op.cond)
-        branches = [self._branch(region.block if region.blocks else None) for region in op.regions]
+        with self._filtering(not indices_of(op.cond).isdisjoint(axis.index for axis in self._axes)):
+            branches = [self._branch(region.block if region.blocks else None) for region in op.regions]
         results = [(self.slots.define(r), numpy_dtype(r.type)) for r in op.results]
 
         def run(frame: Frame) -> None:
@@ -283,7 +258,7 @@ class BodyCompiler:
                 step(frame)
                 values = [frame[slot] for slot in yields]
             else:
-                values = _both(frame, chosen, branches, [dtype for _, dtype in results])
+                values = run_both(frame, chosen, branches, [dtype for _, dtype in results])
             for (slot, _), value in zip(results, values, strict=True):
                 frame[slot] = value
 
@@ -295,7 +270,28 @@ class BodyCompiler:
         step = self.block(block)
         last = block.last_op
         yields = [self.slots.use(value) for value in last.operands] if isinstance(last, scf.YieldOp) else []
-        return step, yields, [self.slots.use(value) for value in _captured_values(block)]
+        return step, yields, self._outer_slots(block)
+
+    def _outer_slots(self, block: Block) -> list[int]:
+        """Returns the slots of outer values that differ between lanes and are used in `block`.
+
+        A buffer with a copy for each iteration uses the indices of the loops around its allocation.
+        """
+        used = outer_values(block)
+        copies = max((self._private.get(value, 0) for value in used), default=0)
+        indices = [axis.slot for axis in self._axes[:copies]]
+        return [*indices, *(self.slots.use(value) for value in used if not is_buffer(value))]
+
+
+def _is_inside(block: BlockOp) -> bool:
+    """Returns whether the values of all variables of a block are provably in its domain."""
+    for k, extent in enumerate(block.extents):
+        interval = range_of(block.bindings[k])
+        if interval is None or interval[0] < 0 or not isinstance(extent, int):
+            return False
+        if extent != DYNAMIC and interval[1] >= extent:
+            return False
+    return True
 
 
 def undefined(shape: Sequence[int], dtype: np.dtype[Any]) -> Array:
@@ -316,31 +312,3 @@ def _with_copies(step: Step, sources: Sequence[int], targets: Sequence[int]) -> 
         step(frame)
 
     return run
-
-
-def _captured_values(block: Block) -> list[SSAValue]:
-    """Returns the values that are defined outside of `block` and used in it, except for buffers."""
-    inside: set[SSAValue] = set(block.args)
-    used: dict[SSAValue, None] = {}
-    for op in block.walk():
-        inside.update(op.results)
-        for region in op.regions:
-            for inner in region.blocks:
-                inside.update(inner.args)
-        used.update(dict.fromkeys(op.operands))
-    return [value for value in used if value not in inside and not isa(value.type, MemRefType)]
-
-
-def _both(frame: Frame, chosen: Array, branches: Sequence[Branch], dtypes: Sequence[np.dtype[Any]]) -> list[Array]:
-    """Runs each branch on its own lanes and merges the results."""
-    results = [np.empty(chosen.shape, dtype) for dtype in dtypes]
-    for lanes, (step, yields, captured) in zip((chosen, ~chosen), branches, strict=True):
-        saved = {slot: frame[slot] for slot in captured if is_lanes(frame[slot])}
-        for slot, value in saved.items():
-            frame[slot] = value[lanes]
-        step(frame)
-        for result, slot in zip(results, yields, strict=True):
-            result[lanes] = frame[slot]
-        for slot, value in saved.items():
-            frame[slot] = value
-    return results

@@ -34,10 +34,18 @@ class Slots:
 
     def __init__(self) -> None:
         self._slots: dict[SSAValue, int] = {}
+        self._count = 0
 
     def define(self, value: SSAValue) -> int:
         """Returns the slot of a value; allocates it on first use."""
-        return self._slots.setdefault(value, len(self._slots))
+        if value not in self._slots:
+            self._slots[value] = self.add()
+        return self._slots[value]
+
+    def add(self) -> int:
+        """Allocates a slot without a value."""
+        self._count += 1
+        return self._count - 1
 
     def use(self, value: SSAValue) -> int:
         """Returns the slot of a defined value. Raises `InterpreterError` for an undefined value."""
@@ -47,7 +55,7 @@ class Slots:
 
     def frame(self) -> Frame:
         """Returns a frame of empty slots."""
-        return [None] * len(self._slots)
+        return [None] * self._count
 
 
 def compile_index(index: ValueMap, slots: Slots) -> IndexFunction:

@@ -34,28 +34,33 @@ def run_kernel(kernel: func.FuncOp, arguments: Sequence[Value], *, lanes: bool =
 def compile_kernel(kernel: func.FuncOp, *, lanes: bool = True) -> KernelFunction:
     """Returns the kernel as a function of its arguments.
 
-    Many iterations run at once if that is provably equivalent and no arguments share memory.
+    Many iterations run at once if that is provably equivalent. Arguments may be the same buffer, but no iterations run
+    at once if two of them overlap in another way.
     """
     if not kernel.body.blocks:
         raise InterpreterError(f"@{kernel.sym_name.data} has no body")
     given = [argument.index for argument in index_arguments(kernel)]
-    compiled: dict[tuple[bool, tuple[int, ...]], KernelFunction] = {}
+    compiled: dict[tuple[tuple[int, ...] | None, tuple[int, ...]], KernelFunction] = {}
 
     def run(arguments: Sequence[Value]) -> None:
         _check_arguments(kernel, arguments)
-        in_lanes = lanes and _are_apart(arguments)
+        buffers = _distinct_buffers(arguments) if lanes else None
         extents = tuple(int(arguments[position]) for position in given)
-        if (in_lanes, extents) not in compiled:
+        if (buffers, extents) not in compiled:
             # Lanes and empty reductions are determined for specific extents.
-            compiled[in_lanes, extents] = _compile(specialized(kernel, extents), lanes=in_lanes)
-        compiled[in_lanes, extents](arguments)
+            compiled[buffers, extents] = _compile(specialized(kernel, extents), buffers)
+        compiled[buffers, extents](arguments)
 
     return run
 
 
-def _compile(kernel: func.FuncOp, *, lanes: bool) -> KernelFunction:
-    compiler = BodyCompiler(lanes=lanes)
+def _compile(kernel: func.FuncOp, buffers: Sequence[int] | None) -> KernelFunction:
+    """Compiles a kernel; `buffers` has the first argument that is the same buffer for each, or no lanes are used."""
     block = kernel.body.block
+    same: dict[SSAValue, SSAValue] | None = None
+    if buffers is not None:
+        same = {argument: block.args[first] for argument, first in zip(block.args, buffers, strict=True)}
+    compiler = BodyCompiler(block, same)
     places = [compiler.slots.define(argument) for argument in block.args]
     body = compiler.block(block)
 
@@ -69,10 +74,24 @@ def _compile(kernel: func.FuncOp, *, lanes: bool) -> KernelFunction:
     return run
 
 
-def _are_apart(arguments: Sequence[Value]) -> bool:
-    """Returns whether no two arrays share memory."""
-    arrays: list[Array] = [argument for argument in arguments if isinstance(argument, np.ndarray)]
-    return not any(np.may_share_memory(a, b) for k, a in enumerate(arrays) for b in arrays[:k])
+def _distinct_buffers(arguments: Sequence[Value]) -> tuple[int, ...] | None:
+    """Returns the first argument that is the same buffer for each; None if two arguments overlap in part."""
+    found = list(range(len(arguments)))
+    arrays = [(k, value) for k, value in enumerate(arguments) if isinstance(value, np.ndarray)]
+    for number, (k, array) in enumerate(arrays):
+        for other, before in arrays[:number]:
+            if np.may_share_memory(array, before):
+                if not _is_same(array, before):
+                    return None
+                found[k] = found[other]
+                break
+    return tuple(found)
+
+
+def _is_same(left: Array, right: Array) -> bool:
+    pointers = [each.__array_interface__["data"][0] for each in (left, right)]
+    kinds = [(each.shape, each.strides, each.dtype) for each in (left, right)]
+    return pointers[0] == pointers[1] and kinds[0] == kinds[1]
 
 
 def _check_arguments(kernel: func.FuncOp, arguments: Sequence[Value]) -> None:
