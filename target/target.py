@@ -188,6 +188,14 @@ class Target:
         """
         return self.arch == "x86_64" and self._has("avx512f", "avx512dq")
 
+    @property
+    def masks(self) -> bool:
+        """Whether an instruction loads or stores the lanes of a vector that a mask selects, for elements of any size.
+
+        Otherwise LLVM writes a branch for each lane, except for 32 and 64 bits with AVX.
+        """
+        return self.arch == "x86_64" and self._has("avx512bw", "avx512vl")
+
     def _has(self, *features: str) -> bool:
         """Whether code for the target may use all of these features."""
         own = set(self.code_features())

@@ -14,7 +14,7 @@ from xdsl.dialects.builtin import AnyFloat
 from xdsl.dialects.utils import FastMathFlag
 
 from xrelay.dialects.loop import BlockOp, IterKind, SchedulePrimitive
-from xrelay.dialects.loop.schedule import CacheWrite, ComputeAt, PartialSums, Reorder, Rfactor, Split, Unroll
+from xrelay.dialects.loop.schedule import CacheWrite, ComputeAt, PartialSums, Reorder, Rfactor, Split, Unroll, Vectorize
 from xrelay.dialects.topi.named.pool import Pool1dOp, Pool2dOp, Pool3dOp
 from xrelay.dialects.topi.shapes import bit_width
 from xrelay.errors import ScheduleError
@@ -202,16 +202,16 @@ def _fold_in_lanes(draft: ScheduleDraft, name: str) -> bool:
                                                           for l_i in 64: s[i] += p[l_i]
     ```
 
-    LLVM would combine the lanes of each row. Rows that are no multiple of a vector are left unchanged.
+    LLVM would combine the lanes of each row. Rows of a dynamic length have masks, if the target has them. Rows of a
+    static length that is no multiple of a vector are left unchanged.
     """
     trial = ScheduleDraft(draft.kernel, draft.target)
     block, total = trial.block(name), f"{name}_total"
     *outer, row = fuse_terms(trial, name, reduction_loops(block)) or [""]
-    if not outer or trial.is_dynamic(row) or not _is_regrouped(block) or not is_contiguous(trial, name, row):
+    if not outer or not _is_regrouped(block) or not is_contiguous(trial, name, row):
         return False
-    lanes, work = trial.lanes(block), points(block)
-    vectors = next((count for count in (MAX_UNROLLED_VECTORS, 1) if trial.extent(row) % (lanes * count) == 0), 0)
-    if not vectors:
+    lanes, work, is_masked = trial.lanes(block), points(block), trial.is_dynamic(row)
+    if not (vectors := _vectors_of_lanes(trial, row, lanes)):
         return False
     try:
         inside, lane = trial.split(row, lanes * vectors)
@@ -221,13 +221,27 @@ def _fold_in_lanes(draft: ScheduleDraft, name: str) -> bool:
         trial.do(*(ComputeAt(each, around[-1]) for each in (total, name)))
     except (ScheduleError, IndexError):
         return False
-    if not vectorize_fold(trial, name, [lane], [*outer, inside]):
+    if is_masked:
+        steps = Reorder((*outer, inside, lane)), Vectorize(lane, "masked")
+        if any(trial.attempt(step) is not None for step in steps):
+            return False
+    elif not vectorize_fold(trial, name, [lane], [*outer, inside]):
         return False
     draft.do(*trial.schedule.primitives)
     parallelize_outer(draft, around, work)
     draft.record_reason(f"{name} accumulates in {lanes * vectors} lanes of {row}")
     draft.mark_done(name, total, consumer.block_name)
     return True
+
+
+def _vectors_of_lanes(draft: ScheduleDraft, row: str, lanes: int) -> int:
+    """Returns the number of vectors in a row of lanes: one for a dynamic row, if the target has masks.
+
+    Returns 0 if whole vectors do not fill the row, or if there are no masks.
+    """
+    if draft.is_dynamic(row):
+        return int(draft.target.masks)
+    return next((count for count in (MAX_UNROLLED_VECTORS, 1) if draft.extent(row) % (lanes * count) == 0), 0)
 
 
 def _piece_count(draft: ScheduleDraft, block: BlockOp) -> int:

@@ -6,20 +6,23 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from xdsl.builder import ImplicitBuilder
-from xdsl.dialects import func, memref
+from xdsl.dialects import func, memref, scf
 from xdsl.dialects.builtin import ArrayAttr, IndexType
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineDimExpr
 
-from xrelay.dialects.loop import BlockOp, ForOp, IterKind, IterVar, LoadOp, LoopKind, StoreOp, ValueMap
+from xrelay.dialects.loop import DYNAMIC, BlockOp, ForOp, IterKind, IterVar, LoadOp, LoopKind, StoreOp, ValueMap
 from xrelay.dialects.loop.base import IterKindAttr
+from xrelay.dialects.loop.extents import expression_of
 from xrelay.dialects.loop.schedule import Rfactor
+from xrelay.dialects.upstream.arith_extras import CmpiOp
 from xrelay.dialects.upstream.buffer_types import buffer_type
 from xrelay.index_algebra.value_map import join_maps
 from xrelay.passes.loop.decompose_init import take_init
 from xrelay.passes.loop.nest_edits import (
     Names,
     alloc_like,
+    compute,
     known_extents,
     list_buffers,
     simplified,
@@ -61,9 +64,11 @@ def rfactor(kernel: func.FuncOp, step: Rfactor) -> None:
 
     `step.loop` then belongs to a spatial variable, so threads may share its iterations. The new loops are named
     `<block>_total_<number>` for the spatial variables, and `<block>_total_<loop>`. Sums of floats are taken in another
-    order. Raises `ScheduleError` for a loop that is not serial or that the block does not reduce over, ordered
-    variables and loops that spatial variables use too, bindings that are not a multiple of its index plus other terms
-    or that may leave their domain, results that are not updated with an associative operation (sum, product, maximum,
+    order. If the extent of a variable is a value, a branch in the block skips the iterations outside of its domain.
+
+    Raises `ScheduleError` for a loop that is not serial or that the block does not reduce over, ordered variables and
+    loops that spatial variables use too, bindings that are not a multiple of its index plus other terms or that may
+    leave their constant domain, results that are not updated with an associative operation (sum, product, maximum,
     minimum, and, or, exclusive or), unknown extents, and a block inside another block's nest.
     """
     block, loop = find_block(kernel, step.block, step), find_loop(kernel, step.loop, step)
@@ -123,7 +128,10 @@ def _allocate(update: Update, loop: ForOp, step: Rfactor) -> memref.AllocOp:
 
 
 class _Digit(NamedTuple):
-    """A reduce variable `factor * index + rest`, with `extent` values of `rest`."""
+    """A reduce variable `factor * index + rest`, with `extent` values of `rest`.
+
+    The extent is `DYNAMIC` if the variable may leave its domain, whose extent is a value.
+    """
 
     factor: int
     rest: ValueMap
@@ -142,10 +150,11 @@ def _digit(block: BlockOp, position: int, loop: ForOp, step: Rfactor) -> _Digit 
     if factor <= 0 or loop.index in others.operands or known is None or known[0] != 0:
         reason = f"it is not a multiple of the index of {step.loop!r} plus other terms"
         raise refusal(step, subject, reason, "use rfactor before fusing loops")
-    if domain_conditions(block, loop.index):
+    is_partial = bool(domain_conditions(block, loop.index))
+    if is_partial and isinstance(block.extents[position], int):
         reason = f"some iterations of {step.loop!r} are outside of its domain"
         raise refusal(step, subject, reason, "split the reduction by a divisor of its extent")
-    return _Digit(factor, others, known[1] + 1)
+    return _Digit(factor, others, DYNAMIC if is_partial else known[1] + 1)
 
 
 def _total(
@@ -184,6 +193,8 @@ def _factor(
     number.name_hint = loop.index.name_hint
     for position, digit in digits.items():
         whole = ValueMap.make([AffineDimExpr(0) * digit.factor + AffineDimExpr(1)], [number, variables[position]])
+        if digit.extent == DYNAMIC:
+            _skip_outside(body, ValueMap.identity([variables[position]]), expression_of(block.extents[position]))
         substitute_index(variables[position], whole, body)
     init = Block(arg_types=[IndexType()] * (len(spatial) + 1))
     renamed = _renamed(spatial, init.args[1:])
@@ -198,6 +209,15 @@ def _factor(
     block.set_extents([loop.bound, *extents])
     block.bindings = simplified(join_maps([ValueMap.identity([loop.index]), *bindings]))
     list_buffers(block)
+
+
+def _skip_outside(body: Block, value: ValueMap, extent: ValueMap) -> None:
+    """Makes a block do nothing in iterations in which a value is not below an extent."""
+    inside, before = [*body.ops], list[Operation]()
+    for op in inside:
+        op.detach()
+    before.append(test := CmpiOp(compute(value, before), compute(extent, before), "slt"))
+    body.add_ops([*before, scf.IfOp(test, [], Region(Block([*inside, scf.YieldOp()])))])
 
 
 def _renamed(old: Sequence[SSAValue], new: Sequence[SSAValue]) -> dict[SSAValue, ValueMap]:

@@ -97,3 +97,21 @@ def test_vectors_of_a_pooled_row(threads: int) -> None:
         x = rng.standard_normal((2, 5, 6, n), np.float32)
         windows = np.lib.stride_tricks.sliding_window_view(x, (3, 3), axis=(2, 3))
         np.testing.assert_allclose(model(x)[0], np.exp(windows.max((4, 5))), rtol=1e-4)
+
+
+@pytest.mark.parametrize("dtype", ["f32", "i8"])
+def test_lanes_of_the_rows_of_planes(dtype: str) -> None:
+    planes = f"tensor<?x?x?x{dtype}, #relay.dims<c, h, w>>"
+    text = f"""
+    func.func @main(%x: {planes}) -> (!relay.incomplete, !relay.incomplete) {{
+      %m = relay.max(%x) {{axis = [1, 2]}} : ({planes}) -> !relay.incomplete
+      %s = relay.sum(%x) {{axis = [1, 2]}} : ({planes}) -> !relay.incomplete
+      func.return %m, %s : !relay.incomplete, !relay.incomplete
+    }}"""
+    model = xrelay.compile(xrelay.parse(text), threads=1, cache=False)
+    rng = np.random.default_rng(5)
+    for h, w in ((1, 1), (3, 7), (7, 15), (5, 16), (2, 17), (4, 64), (3, 100)):
+        x = (rng.standard_normal((3, h, w)) * 9 - 20).astype(np.float32 if dtype == "f32" else np.int8)
+        largest, total = model(x)
+        np.testing.assert_array_equal(largest, x.max((1, 2)))
+        np.testing.assert_allclose(total, x.sum((1, 2), dtype=x.dtype), rtol=1e-4)

@@ -567,6 +567,21 @@ func.func private @planes(%x: tensor<24x16x128xf32>) -> tensor<16xf32> {
   func.return %r : tensor<16xf32>
 }
 
+// The lanes of a row of dynamic length have masks, if the target has them.
+// CHECK-LABEL: func.func private @open_planes
+// CHECK-SAME: split("l", 16, names = ["l_o", "l_i"]), rfactor("planes", "l_i"), {{.*}}reorder("k", "l_o", "l_i"), vectorize("l_i", access = "masked")
+// AVX2-LABEL: func.func private @open_planes
+// AVX2-NOT: rfactor
+// AVX2: func.return
+func.func private @open_planes(%x: tensor<?x16x?xf32, #relay.dims<m, n>>) -> tensor<16xf32> attributes {relay.primitive} {
+  %r = topi.compute "planes" [%i : 16] reduce [%k : m, %l : n] init [%acc = 0.0 : f32] : tensor<16xf32> {
+    %0 = topi.read %x[%k, %i, %l] : tensor<?x16x?xf32, #relay.dims<m, n>>
+    %1 = arith.addf %acc, %0 fastmath<reassoc> : f32
+    topi.yield %1 : f32
+  }
+  func.return %r : tensor<16xf32>
+}
+
 // Rows of 100 terms are no multiple of a vector. Terms in order are not divided among lanes.
 // CHECK-LABEL: func.func private @odd_rows
 // CHECK-NOT: rfactor

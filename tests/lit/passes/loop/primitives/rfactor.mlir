@@ -1,5 +1,6 @@
 // RUN: xrelay-opt %s -p 'loop-rfactor{block=gemm loop=k_o},loop-parallelize{loop=k_o}' | filecheck %s
 // RUN: xrelay-opt %s -p 'loop-split{loop=r factor=8},loop-rfactor{block=most loop=r_o}' | filecheck %s --check-prefix MOST
+// RUN: xrelay-opt %s -p 'loop-split{loop=d factor=16},loop-rfactor{block=row loop=d_i}' | filecheck %s --check-prefix ROW
 // RUN: not xrelay-opt %s -p 'loop-rfactor{block=gemm loop=i}' 2>&1 | filecheck %s --check-prefix SPATIAL
 // RUN: not xrelay-opt %s -p 'loop-split{loop=r factor=7},loop-rfactor{block=most loop=r_o}' 2>&1 | filecheck %s --check-prefix TAIL
 // RUN: not xrelay-opt %s -p 'loop-rfactor{block=first loop=s}' 2>&1 | filecheck %s --check-prefix ORDERED
@@ -74,6 +75,32 @@ func.func private @first(%X: memref<40xf32>, %Y: memref<1xf32>) attributes {loop
       %y = loop.load %Y[%v] : memref<1xf32>
       %a = arith.addf %y, %x : f32
       loop.store %a, %Y[%v] : memref<1xf32>
+    }
+  }
+  func.return
+}
+
+// If the domain ends at run time, a branch skips the iterations outside of it.
+// ROW-LABEL: func.func private @row
+// ROW: loop.for "d_o" %d_o to %d_o_extent {
+// ROW-NEXT: loop.for "d_i" %d_i to 16 {
+// ROW-NEXT: loop.block "row" (%[[L:.*]] : spatial 16 = %d_i, %{{.*}} : spatial 1 = 0, %[[R:.*]] : reduce ? = %d_o * 16)
+// ROW: %[[K:.*]] = arith.addi %[[L]], %[[R]]
+// ROW-NEXT: %[[IN:.*]] = arith.cmpi slt, %[[K]], %n : index
+// ROW-NEXT: scf.if %[[IN]] {
+// ROW-NEXT: loop.load %X[%[[L]] + %[[R]]]
+// ROW: loop.store %{{.*}}, %row_part[%[[L]], %{{.*}}]
+func.func private @row(%X: memref<?xf32> {loop.extents = array<i64: 0>}, %Y: memref<1xf32>, %n: index)
+    attributes {loop.kernel} {
+  loop.for "d" %d to %n {
+    loop.block "row" (%v : spatial 1 = 0, %vd : reduce %n = %d) reads(%X) writes(%Y) init {
+      %zero = arith.constant 0.0 : f32
+      loop.store %zero, %Y[%v] : memref<1xf32>
+    } {
+      %x = loop.load %X[%vd] : memref<?xf32>
+      %y = loop.load %Y[%v] : memref<1xf32>
+      %m = arith.maximumf %y, %x : f32
+      loop.store %m, %Y[%v] : memref<1xf32>
     }
   }
   func.return
