@@ -64,3 +64,20 @@ def test_product_of_parts(rows: tuple[int, ...], units: int, depth: int) -> None
     for found in (compile(module, cache=False).run([data])[0], run_relay(module, [data])[0]):
         assert found.shape == (*rows, units)
         assert np.abs(found - wanted).max() <= 1.5e-5 * np.abs(wanted).max()
+
+
+def test_dynamic_rows() -> None:
+    """The rest of the rows is a tile that begins early, and fewer rows than a tile are in vectors."""
+    random = np.random.default_rng(0)
+    weight = random.standard_normal((48, 64)).astype(np.float32)
+    x = relay.var("x", shape=(relay.Any(), 64))
+    packed = np.ascontiguousarray(weight.reshape(3, 16, 32, 2).transpose(0, 2, 1, 3))
+    y = relay.nn.contrib_dense_split(
+        relay.nn.contrib_split_floats(x), relay.nn.contrib_split_floats(relay.const(packed))
+    )
+    model = compile(relay.Module.from_expr(relay.Function([x], y)), cache=False, specialize=False)
+    for rows in (1, 4, 5, 15, 16, 17, 40, 63):
+        data = random.standard_normal((rows, 64)).astype(np.float32)
+        wanted = data.astype(np.float64) @ weight.astype(np.float64).T
+        (found,) = model.run([data])
+        assert np.abs(found - wanted).max() <= 1.5e-5 * np.abs(wanted).max()
