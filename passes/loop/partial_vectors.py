@@ -87,8 +87,8 @@ def vectors_of_rest(
     return [around], list(last)
 
 
-MAX_TERMS: Final = 32
-"""The maximum number of terms of a vector that are unrolled: a window of 5 x 5."""
+MAX_TERMS: Final = 64
+"""The maximum number of terms of a vector that are unrolled: a window of 7 x 7."""
 
 
 def _unroll_terms(tile: Sequence[Operation]) -> None:
@@ -100,7 +100,7 @@ def _unroll_terms(tile: Sequence[Operation]) -> None:
         terms = [loop for loop in loops_in(tile) if loop.is_ancestor(block) and reduces_over(block, loop)]
         if prod(loop.extent or MAX_TERMS + 1 for loop in terms) <= MAX_TERMS:
             for loop in terms:
-                loop.kind = LoopKind.UNROLLED
+                loop.kind, loop.no_unroll = LoopKind.UNROLLED, False
 
 
 def _vectors(loop: ForOp, block: BlockOp, copied: BlockOp) -> Vectors | None:

@@ -5,7 +5,7 @@
 // CHECK: loop.for "j_o" %j_o to %j_o_full {
 // CHECK: loop.for "w_o" %{{[a-z0-9_]+}} to 4 unrolled {
 // CHECK: loop.for "j_o_vectors" %[[t:[a-z0-9_]+]] to %{{[a-z0-9_]+}} unroll = disable {
-// CHECK: loop.for "k_tail" %{{[a-z0-9_]+}} to 3
+// CHECK: loop.for "k_tail" %{{[a-z0-9_]+}} to 3 unrolled {
 // CHECK: loop.for "w_o_tail" %{{[a-z0-9_]+}} to 1 unrolled {
 // CHECK-NEXT: loop.for "w_v_tail" %[[lane:[a-z0-9_]+]] to 16 vectorized {
 // CHECK: scf.if
@@ -35,6 +35,30 @@ func.func private @windows(%X: memref<?xf32> {loop.extents = array<i64: 0>},
     loop.block "copy" (%vj : spatial %n = %j) reads(%T) writes(%Y) {
       %t = loop.load %T[%vj] : memref<?xf32>
       loop.store %t, %Y[%vj] : memref<?xf32>
+    }
+  }
+  func.return
+}
+
+// Windows of more than 64 terms are not unrolled.
+// CHECK-LABEL: @long_windows
+// CHECK: loop.for "j_o_vectors"
+// CHECK: loop.for "k_tail" %{{[a-z0-9_]+}} to 65 unroll = disable {
+func.func private @long_windows(%X: memref<?xf32> {loop.extents = array<i64: 0>},
+                                %Y: memref<?xf32> {loop.extents = array<i64: 1>}, %m: index, %n: index)
+    attributes {loop.kernel, loop.num_outputs = 1 : i64, loop.schedule = #loop.schedule<[
+      split("w", 64), reorder("w_o", "k", "w_i"), split("w_i", 16, names = ["w_w", "w_v"]), vectorize("w_v"), unroll("w_w")]>} {
+  loop.for "w" %w to %n {
+    loop.for "k" %k to 65 {
+      loop.block "sum" (%vw : spatial %n = %w, %vk : reduce 65 = %k) reads(%X) writes(%Y) init {
+        %zero = arith.constant 0.0 : f32
+        loop.store %zero, %Y[%vw] : memref<?xf32>
+      } {
+        %x = loop.load %X[%vw + %vk] : memref<?xf32>
+        %t = loop.load %Y[%vw] : memref<?xf32>
+        %s = arith.addf %t, %x : f32
+        loop.store %s, %Y[%vw] : memref<?xf32>
+      }
     }
   }
   func.return
