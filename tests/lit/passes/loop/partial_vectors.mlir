@@ -42,7 +42,7 @@ func.func private @windows(%X: memref<?xf32> {loop.extents = array<i64: 0>},
 
 // Windows of more than 64 terms are not unrolled.
 // CHECK-LABEL: @long_windows
-// CHECK: loop.for "j_o_vectors"
+// CHECK: loop.for "w_o_vectors"
 // CHECK: loop.for "k_tail" %{{[a-z0-9_]+}} to 65 unroll = disable {
 func.func private @long_windows(%X: memref<?xf32> {loop.extents = array<i64: 0>},
                                 %Y: memref<?xf32> {loop.extents = array<i64: 1>}, %m: index, %n: index)
