@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TypeVar, cast
+from typing import Final, TypeVar, cast
 
 import numpy as np
 from xdsl.dialects.builtin import TensorType, TupleType, UnrankedTensorType
@@ -11,6 +11,7 @@ from xdsl.ir import Attribute, Block, Operation, TypeAttribute
 
 from xrelay.dialects.relay.core.attribute_values import AttributeValue
 from xrelay.dialects.relay.core.registry import get_relay_op
+from xrelay.dialects.relay.ops.tensor.transform import LayoutTransformOp, TransposeOp
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.dialects.shared.dtypes import element_type, numpy_dtype
 from xrelay.dialects.shared.locations import location_of
@@ -34,6 +35,8 @@ OpT = TypeVar("OpT", bound=Operation)
 EvaluatorT = TypeVar("EvaluatorT", bound=Callable[..., Value])
 
 _EVALUATORS: dict[type[Operation], Callable[..., Value]] = {}
+MOVES: Final = (LayoutTransformOp, TransposeOp)
+"""Ops whose results do not depend on the strides of operands. Packing a large weight copies it only once."""
 
 
 def evaluates(*ops: type[Operation]) -> Callable[[EvaluatorT], EvaluatorT]:
@@ -66,7 +69,7 @@ def evaluate_op(op: Operation, operands: Sequence[Value]) -> Value:
     try:
         # A quotient by zero is infinite and a root of -1 is NaN, as in compiled code, so numpy must not warn.
         with np.errstate(all="ignore"):
-            value = function(op, *(_in_order(operand) for operand in operands))
+            value = function(op, *(operands if isinstance(op, MOVES) else map(_in_order, operands)))
         # numpy converts arrays of rank 0 to scalars. A function, which a binding passes on, is not an array.
         value = np.asarray(value) if isinstance(value, np.generic) else value
     except InterpreterError as error:

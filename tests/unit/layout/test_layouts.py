@@ -18,6 +18,7 @@ from xrelay.dialects.relay.layout.layout_permutation import LayoutPermutation
 from xrelay.dialects.relay.layout.rank_changes import keeps_order
 from xrelay.dialects.relay.ops.tensor.shape import ReshapeOp
 from xrelay.interpreters.relay import run_relay
+from xrelay.interpreters.relay.registry import evaluate_op
 
 NCHW8C = Layout.parse("NCHW8c")
 PADDED = (0, 0, 1, 0, 1, 0, 0, 0, 0, 0)
@@ -234,3 +235,9 @@ def test_an_operand_that_is_broadcast_along_one_part_of_an_axis_is_refused(layou
 @pytest.mark.parametrize("shape", [(), (1,), (1, 1), (1, 1, 1, 1)], ids=str)
 def test_an_operand_of_one_element_fits_every_layout(shape):
     assert broadcast_layouts([NCHW8C, None], [(1, 16, 6, 6), shape]) == LayoutDecision((NCHW8C, None), NCHW8C)
+
+
+@pytest.mark.parametrize("move", [relay.transpose, lambda data: relay.layout_transform(data, "AB", "AB4a")])
+def test_ops_that_move_elements_return_views_of_strided_arrays(move):
+    array = np.arange(32, dtype=np.float32).reshape(8, 4).T
+    assert np.shares_memory(evaluate_op(op_of(move(relay.var("x", shape=(4, 8)))), [array]), array)
