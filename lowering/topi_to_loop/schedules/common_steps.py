@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from xdsl.ir import SSAValue
+
 from xrelay.dialects.loop import BlockOp, IterKind, LoadOp, LoopKind, RowOp, StoreOp, Tail, ValueMap
 from xrelay.dialects.loop.extents import extents_of, loop_of_index
 from xrelay.dialects.loop.for_op import MAX_LANES
 from xrelay.dialects.loop.schedule import DisableUnroll, Fuse, Parallelize, Reorder, Split, Unroll, Vectorize
 from xrelay.dialects.shared.op_lists import all_ops, ops_in, ops_of
 from xrelay.errors import ScheduleError
+from xrelay.index_algebra.affine_bounds import stride
 from xrelay.lowering.topi_to_loop.schedules.candidates import Candidate, Proposal
 from xrelay.lowering.topi_to_loop.schedules.cost_model import MAX_UNROLLED_VECTORS, MIN_LANES, rest_cost
 from xrelay.lowering.topi_to_loop.schedules.cuts import cut_borders, cut_branches, why_no_lanes
@@ -324,10 +327,16 @@ def transposed_along(block: BlockOp, row: str) -> str | None:
     for load in ops_in(block.body):
         if not isinstance(load, LoadOp) or (expected_shape(load.memref) or [0])[-1] < TRANSPOSED_ROW:
             continue
-        along = [loop for v in load.index[-1].operands if (loop := loops.get(v)) is not None]
+        along = [loop for v in _contiguous(load.index[-1]) if (loop := loops.get(v)) is not None]
         if len(along) == 1 and row not in along and any(loops.get(v) == row for v in load.index_operands):
             return along[0]
     return None
+
+
+def _contiguous(last: ValueMap) -> Sequence[SSAValue]:
+    """Returns the operand of a load's last index, or of several, as in `64 * head + element`, those of step 1."""
+    several = [v for position, v in enumerate(last.operands) if stride(last.exprs[0], position) == 1]
+    return last.operands if len(last.operands) == 1 else several
 
 
 def _loop_of_steps(block: BlockOp, position: int) -> str | None:

@@ -23,6 +23,13 @@ def test_images_with_partial_tiles_in_a_row(shape: tuple[int, ...]) -> None:
     np.testing.assert_array_equal(found, data.transpose(0, 2, 3, 1), strict=True)
 
 
+@pytest.mark.parametrize(("rows", "heads", "size"), [(35, 3, 64), (16, 2, 20), (37, 4, 12), (128, 8, 2)])
+def test_heads_of_a_line(rows: int, heads: int, size: int) -> None:
+    x = relay.var("x", shape=(2, rows, heads * size))
+    module = relay.Module.from_expr(relay.transpose(relay.reshape(x, (2, rows, heads, size)), axes=(0, 2, 3, 1)))
+    check(module, [np.arange(2 * rows * heads * size, dtype=np.float32).reshape(2, rows, heads * size)])
+
+
 def test_cast_and_sum_of_a_transposed_tile() -> None:
     x = relay.var("x", shape=(32, 48), dtype="float16")
     y = relay.var("y", shape=(48, 32), dtype="float32")

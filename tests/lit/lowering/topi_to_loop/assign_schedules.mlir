@@ -299,6 +299,18 @@ func.func private @transpose_tiled(%x: tensor<100x80xf32>) -> tensor<80x100xf32>
   func.return %r : tensor<80x100xf32>
 }
 
+// A line of the operand contains the elements of several heads: the loop with step 1 is along the line.
+// CHECK-LABEL: func.func private @transpose_heads
+// CHECK-SAME: reorder("h", "i_o", "j_o", "i_i", "j_i")
+// CHECK-SAME: tiles of 8 x 16, because an operand is transposed
+func.func private @transpose_heads(%x: tensor<100x240xf32>) -> tensor<3x80x100xf32> {
+  %r = topi.compute "transpose" [%h : 3, %i : 80, %j : 100] : tensor<3x80x100xf32> {
+    %a = topi.read %x[%j, %h * 80 + %i] : tensor<100x240xf32>
+    topi.yield %a : f32
+  }
+  func.return %r : tensor<3x80x100xf32>
+}
+
 // Rows of less than a cache line are written as vectors, whose lanes are loaded one by one.
 // CHECK-LABEL: func.func private @transpose_short_rows
 // CHECK-SAME: vectorize("j", access = "any")
