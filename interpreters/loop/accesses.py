@@ -96,14 +96,16 @@ class LaneAccesses:
 
         The elements are copied if the kernel writes to the buffer.
         """
-        view, position = self._view(op, private), self._position(op, private)
+        view, indices = self._view(op, private), self._indices(op, private)
         buffer, result = self.slots.use(op.memref), self.slots.define(op.result)
 
         def load(frame: Frame) -> None:
             elements = view(frame)
             if elements is None:
                 array = signless_view(frame[buffer])
-                frame[result] = array.reshape(-1).take(position(frame, array))
+                at = indices(frame, array)
+                is_flat = array.flags.c_contiguous
+                frame[result] = array.reshape(-1).take(_position(at, array.shape)) if is_flat else array[at]
             else:
                 frame[result] = elements.copy(order="K") if is_written else elements
 
@@ -111,34 +113,33 @@ class LaneAccesses:
 
     def store(self, op: StoreOp, private: int) -> Step:
         """Compiles a store; each iteration of the first `private` axes has its own copy of the buffer."""
-        view, position = self._view(op, private), self._position(op, private)
+        view, indices = self._view(op, private), self._indices(op, private)
         buffer, value = self.slots.use(op.memref), self.slots.use(op.value)
 
         def store(frame: Frame) -> None:
             elements = view(frame)
             if elements is None:
                 array = signless_view(frame[buffer])
-                array[np.unravel_index(position(frame, array), array.shape)] = frame[value]
+                at = indices(frame, array)
+                if array.flags.c_contiguous:
+                    array.reshape(-1)[_position(at, array.shape)] = frame[value]
+                else:
+                    array[at] = frame[value]
             else:
                 elements[...] = frame[value]
 
         return store
 
-    def _position(self, op: LoadOp | StoreOp, private: int) -> Callable[[Frame, Array], Value]:
-        """Compiles the positions of all lanes' elements in the flattened buffer, with the check of their bounds."""
+    def _indices(self, op: LoadOp | StoreOp, private: int) -> Callable[[Frame, Array], tuple[Value, ...]]:
+        """Compiles the indices of all lanes' elements, with the check of their bounds."""
         index, copies = compile_index(op.index, self.slots), self.axes[:private]
 
-        def position(frame: Frame, array: Array) -> Value:
-            indices = index(frame)
-            check(op, array[(0,) * private] if private else array, indices)
-            flat: Value = 0
-            for axis in copies:
-                flat = flat * frame[axis.count] + (frame[axis.slot] - frame[axis.start])
-            for value, size in zip(indices, array.shape[private:], strict=True):
-                flat = flat * size + value
-            return flat
+        def indices(frame: Frame, array: Array) -> tuple[Value, ...]:
+            found = index(frame)
+            check(op, array[(0,) * private] if private else array, found)
+            return (*(frame[axis.slot] - frame[axis.start] for axis in copies), *found)
 
-        return position
+        return indices
 
     def _view(self, op: LoadOp | StoreOp, private: int) -> Callable[[Frame], Array | None]:
         """Compiles the view of all lanes' elements; its function returns None if the indices are not linear."""
@@ -168,6 +169,14 @@ class LaneAccesses:
             return np.ndarray(shape[::-1], array.dtype, memory, int(offset), strides[::-1])
 
         return view
+
+
+def _position(indices: Sequence[Value], shape: Sequence[int]) -> Value:
+    """Returns the positions of elements in a flattened buffer, which numpy indexes faster than several dimensions."""
+    flat: Value = 0
+    for value, size in zip(indices, shape, strict=True):
+        flat = flat * size + value
+    return flat
 
 
 _Row: TypeAlias = list[tuple[int, int]]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 import pytest
@@ -93,19 +94,36 @@ CASES = {
 }  # fmt: skip
 
 
+def result(kernel: FuncOp, *, lanes: bool, order: Literal["C", "F"] = "C") -> np.ndarray:
+    """Runs a kernel on random numbers."""
+    shapes = [buffer_type(argument).get_shape() for argument in kernel.body.block.args]
+    x, y = (np.zeros(shape, np.float32, order) for shape in shapes)
+    x[...] = np.random.default_rng(0).standard_normal(x.shape)
+    run_kernel(kernel, [x, y], lanes=lanes)
+    assert y.any()
+    return y
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_chosen_loops(name: str):
+    loops = lane_loops(CASES[name].kernel().body.block, {})
+    assert {op.loop_name: count for op, count in loops.items()} == CASES[name].lanes
+
+
 @pytest.mark.parametrize("name", CASES)
 def test_results_equal_those_one_by_one(name: str):
-    case = CASES[name]
-    kernel = case.kernel()
-    assert {op.loop_name: count for op, count in lane_loops(kernel.body.block, {}).items()} == case.lanes
-    results: list[np.ndarray] = []
-    for lanes in (False, True):
-        x, y = (np.zeros(buffer_type(argument).get_shape(), np.float32) for argument in kernel.body.block.args)
-        x[...] = np.random.default_rng(0).standard_normal(x.shape)
-        run_kernel(kernel, [x, y], lanes=lanes)
-        results.append(y)
-    np.testing.assert_array_equal(results[0], results[1])
-    assert results[0].any()
+    kernel = CASES[name].kernel()
+    expected = result(kernel, lanes=False)
+    np.testing.assert_array_equal(result(kernel, lanes=True), expected)
+    np.testing.assert_array_equal(result(kernel, lanes=True, order="F"), expected)
+
+
+@pytest.mark.parametrize("at_once", [2, 5, 15, 33])
+def test_pieces_of_any_size(at_once: int, monkeypatch: pytest.MonkeyPatch):
+    kernel = CASES["local"].kernel()
+    expected = result(kernel, lanes=False)
+    monkeypatch.setattr("xrelay.interpreters.loop.lane_loops.MAX_LANES", at_once)
+    np.testing.assert_array_equal(result(kernel, lanes=True), expected)
 
 
 OVERWRITTEN = """
