@@ -34,6 +34,7 @@ from xrelay.lowering.topi_to_loop.schedules.kernel_view import (
     KernelView,
     expected_extent,
     is_expanded_from,
+    is_row,
     loops_of_kind,
     memref_type,
     points,
@@ -137,7 +138,8 @@ def fold_at_consumer(draft: ScheduleDraft, name: str) -> bool:
         return _fold_parts(draft, name, consumer, loops[0], work)
     if _fold_sharing(draft, name, consumer):
         return True
-    if len(loops) == 1 or draft.is_dynamic(loops[-1]):
+    is_open = draft.is_dynamic(loops[-1])
+    if len(loops) == 1 or is_open:
         loops = [*loops[:-1], *_split_row(draft, consumer, loops[-1])]
     at, block = loops[-2], draft.block(name)
     spatial, reduction = loops_of_kind(block, IterKind.SPATIAL), reduction_loops(block)
@@ -148,11 +150,31 @@ def fold_at_consumer(draft: ScheduleDraft, name: str) -> bool:
         vectorize_fold(draft, name, tile, reduction)
     else:
         schedule_terms(draft, name, reduction)
-    unroll_vectors(draft, vectorize_row(draft, loops[-1], draft.lanes(consumer)))
+    rows = vectorize_row(draft, loops[-1], draft.lanes(consumer))
+    unroll_vectors(draft, rows if len(rows) > 1 or not is_open else _vectorize_counts(draft, consumer, *rows))
     parallelize_outer(draft, loops[:-1], work)
     draft.record_reason(f"{name} accumulates in registers at {at}")
     draft.mark_done(name, consumer.block_name)
     return True
+
+
+def _vectorize_counts(draft: ScheduleDraft, consumer: BlockOp, row: str) -> list[str]:
+    """Vectorises a row of dynamic length whose results depend on its index, such as means of padded windows.
+
+    LLVM vectorises static rows. Returns the loops that replace the row; the row itself if that is not legal, or if its
+    elements are not neighbours in memory.
+    """
+    block, lanes = draft.block(consumer.block_name), draft.lanes(consumer)
+    if not is_row(block, block.spatial[-1]) or any(op.regions for op in block.body.block.ops):
+        return [row]
+    outer, inner = names = f"{row}_o", f"{row}_v"
+    steps = Split(row, lanes, names=names), Vectorize(inner, "any")
+    trial = ScheduleDraft(draft.kernel, draft.target)
+    if any(trial.attempt(step) is not None for step in steps):
+        return [row]
+    draft.do(*steps)
+    draft.record_reason(f"{lanes} lanes along {row}")
+    return [outer, inner]
 
 
 def _fold_parts(draft: ScheduleDraft, name: str, consumer: BlockOp, parts: str, work: int) -> bool:

@@ -115,3 +115,21 @@ def test_lanes_of_the_rows_of_planes(dtype: str) -> None:
         largest, total = model(x)
         np.testing.assert_array_equal(largest, x.max((1, 2)))
         np.testing.assert_allclose(total, x.sum((1, 2), dtype=x.dtype), rtol=1e-4)
+
+
+@pytest.mark.parametrize("stride", [1, 2])
+def test_means_of_padded_windows_of_a_row(stride: int) -> None:
+    text = f"""
+    func.func @main(%x: tensor<1x3x?x?xf32, #relay.dims<h, w>>) -> !relay.incomplete {{
+      %m = relay.nn.avg_pool2d(%x) {{pool_size = [3, 3], padding = [1, 1, 1, 1], strides = [{stride}, {stride}]}}
+        : (tensor<1x3x?x?xf32, #relay.dims<h, w>>) -> !relay.incomplete
+      func.return %m : !relay.incomplete
+    }}"""
+    model = xrelay.compile(xrelay.parse(text), threads=1, cache=False)
+    rng = np.random.default_rng(6)
+    for n in (1, 2, 15, 16, 17, 33, 64, 70, 130):
+        x = rng.standard_normal((1, 3, 4, n), np.float32)
+        padded = np.pad(np.stack([x, np.ones_like(x)]), ((0, 0), (0, 0), (0, 0), (1, 1), (1, 1)))
+        windows = np.lib.stride_tricks.sliding_window_view(padded, (3, 3), axis=(3, 4))[..., ::stride, ::stride, :, :]
+        totals, counts = windows.sum((5, 6))
+        np.testing.assert_allclose(model(x)[0], totals / counts, rtol=1e-4, atol=1e-5)

@@ -595,6 +595,44 @@ func.func private @open_planes(%x: tensor<?x16x?xf32, #relay.dims<m, n>>) -> ten
   func.return %r : tensor<16xf32>
 }
 
+// Results that depend on the index of a row of dynamic length have lanes. LLVM vectorises a static row.
+// CHECK-LABEL: func.func private @open_counts
+// CHECK-SAME: split("counts_j_i", 16, names = ["counts_j_i_o", "counts_j_i_v"]), vectorize("counts_j_i_v", access = "any"), unroll("counts_j_i_o")
+// CHECK-LABEL: func.func private @static_counts
+// CHECK-NOT: access = "any"
+// CHECK: func.return
+func.func private @open_counts(%x: tensor<4x?xf32, #relay.dims<n + 2>>) -> tensor<4x?xf32, #relay.dims<n>> attributes {relay.primitive} {
+  %s = topi.compute "sum" [%i : 4, %j : n] reduce [%k : 3] init [%acc = 0.0 : f32] : tensor<4x?xf32, #relay.dims<n>> {
+    %0 = topi.read %x[%i, %j + %k] : tensor<4x?xf32, #relay.dims<n + 2>>
+    %1 = arith.addf %acc, %0 : f32
+    topi.yield %1 : f32
+  }
+  %r = topi.compute "counts" [%i : 4, %j : n] : tensor<4x?xf32, #relay.dims<n>> {
+    %0 = topi.read %s[%i, %j] : tensor<4x?xf32, #relay.dims<n>>
+    %1 = arith.index_cast %j : index to i64
+    %2 = arith.sitofp %1 : i64 to f32
+    %3 = arith.divf %0, %2 : f32
+    topi.yield %3 : f32
+  }
+  func.return %r : tensor<4x?xf32, #relay.dims<n>>
+}
+
+func.func private @static_counts(%x: tensor<4x130xf32>) -> tensor<4x128xf32> {
+  %s = topi.compute "sum" [%i : 4, %j : 128] reduce [%k : 3] init [%acc = 0.0 : f32] : tensor<4x128xf32> {
+    %0 = topi.read %x[%i, %j + %k] : tensor<4x130xf32>
+    %1 = arith.addf %acc, %0 : f32
+    topi.yield %1 : f32
+  }
+  %r = topi.compute "counts" [%i : 4, %j : 128] : tensor<4x128xf32> {
+    %0 = topi.read %s[%i, %j] : tensor<4x128xf32>
+    %1 = arith.index_cast %j : index to i64
+    %2 = arith.sitofp %1 : i64 to f32
+    %3 = arith.divf %0, %2 : f32
+    topi.yield %3 : f32
+  }
+  func.return %r : tensor<4x128xf32>
+}
+
 // Rows of 100 terms are no multiple of a vector. Terms in order are not divided among lanes.
 // CHECK-LABEL: func.func private @odd_rows
 // CHECK-NOT: rfactor
