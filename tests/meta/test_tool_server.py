@@ -119,7 +119,7 @@ def test_processes_without_shims_are_a_pipeline(shims: Path) -> None:
 
 
 def test_without_a_shim_another_environment_gets_one(shims: Path) -> None:
-    process = start_directly(shims, ["python", "-c", IS_FORK], subprocess.PIPE, PYTHONPATH=str(HERE))
+    process = start_directly(shims, ["python", "-c", IS_FORK], subprocess.PIPE, PYTHONHASHSEED="1")
     assert isinstance(process, subprocess.Popen)
     assert process.communicate()[0] == "False\n"
 
@@ -143,11 +143,21 @@ def test_a_run_leaves_nothing_to_the_next(shims: Path) -> None:
     assert run(shims, ["python", "-c", look])[1] == "False False False\n"
 
 
-def test_another_environment_gets_the_script_itself(shims: Path, tmp_path: Path) -> None:
-    (tmp_path / "planted.py").touch()
+def test_another_environment_gets_the_script_itself(shims: Path) -> None:
     assert run(shims, ["python", "-c", IS_FORK])[1] == "True\n"
-    assert run(shims, ["python", "-c", IS_FORK], PYTHONPATH=str(tmp_path))[1] == "False\n"
-    assert run(shims, ["python", "-c", "import planted"], PYTHONPATH=str(tmp_path))[0] == 0
+    assert run(shims, ["python", "-c", IS_FORK], PYTHONHASHSEED="1")[1] == "False\n"
+
+
+@pytest.mark.parametrize("python_path", ["planted", "planted:other", ""])
+def test_a_fork_searches_the_import_path_of_its_request(shims: Path, tmp_path: Path, python_path: str) -> None:
+    (tmp_path / "planted").mkdir()
+    (tmp_path / "planted" / "seen.py").touch()
+    look = ["python", "-c", "import sys; print(sys.path); import seen"]
+    forked = run(shims, look, cwd=tmp_path, PYTHONPATH=python_path)
+    script = run(BIN, look, cwd=tmp_path, PYTHONPATH=python_path)
+    assert forked[:2] == script[:2]
+    assert run(shims, ["python", "-c", IS_FORK], PYTHONPATH=python_path)[1] == "True\n"
+    assert forked[0] == int(not python_path)
 
 
 def test_a_child_dies_with_its_shim(shims: Path) -> None:

@@ -8,6 +8,7 @@ import runpy
 import sys
 import tempfile
 import threading
+from collections.abc import Mapping
 from pathlib import Path
 from types import ModuleType
 from typing import NamedTuple, Never, TextIO
@@ -35,9 +36,11 @@ def become(request: Request) -> None:
         os.dup2(file, target)
         os.close(file)
     os.chdir(request.folder)
+    known = _import_path(os.environ)
     for name in os.environb.keys() - request.environment.keys():
         del os.environb[name]
     os.environb.update(request.environment)
+    sys.path[1:] = _import_path(os.environ) + [place for place in sys.path[1:] if place not in known]
     tempfile.tempdir = None
     # Python chose the buffers of its three streams for the server's files.
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
@@ -46,6 +49,12 @@ def become(request: Request) -> None:
         new = open(old.fileno(), mode, buffering, old.encoding, old.errors, closefd=False)  # noqa: SIM115
         setattr(sys, name, new)
         setattr(sys, f"__{name}__", new)
+
+
+def _import_path(environment: Mapping[str, str]) -> list[str]:
+    """The folders of PYTHONPATH, as Python adds them to its import path."""
+    folders = environment.get("PYTHONPATH")
+    return [os.path.abspath(folder) for folder in folders.split(os.pathsep)] if folders else []
 
 
 def run(request: Request) -> Never:

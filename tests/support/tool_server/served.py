@@ -9,12 +9,16 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from support.examples import FACTOR
-from support.tool_server.launch import start, stop
+from support.tool_server.launch import start
 from support.tool_server.server import fixed
 
 BIN = Path(sys.executable).parent
 TOOLS = ("xrelay-opt", "xrelay", "xdsl-opt", "python")
-PRELOADED = ("xrelay", "onnx.helper", "llvmlite.binding")
+# Packages that search for no extensions on import, so that a fork can search the import path of its own environment.
+PRELOADED = (
+    *("xrelay.tools", "xrelay.api", "xrelay.frontend", "xrelay.lowering", "onnx.helper", "llvmlite.binding"),
+    *(f"xrelay.passes.{room}" for room in ("relay", "fusion", "layout", "topi", "loop")),
+)
 
 
 _kept: dict[frozenset[tuple[bytes, bytes]], str | None] = {}
@@ -23,23 +27,18 @@ _kept: dict[frozenset[tuple[bytes, bytes]], str | None] = {}
 
 @contextmanager
 def served(environment: Mapping[str, str]) -> Iterator[dict[str, str]]:
-    """Yields `environment` with a PATH on which `TOOLS` are forks of a server that runs as long as the context.
+    """Yields `environment` with a PATH on which `TOOLS` are forks of a server that runs until this process ends.
 
-    The server has the variables of `environment`; a command with other variables runs the tool itself. So do all
-    commands in `make test-all`. Contexts whose commands import the same packages share a server, which runs until this
-    process ends.
+    Environments with equal fixed variables share a server; a command with others runs the tool itself. So do all
+    commands in `make test-all`.
     """
     own = {**environment, "PATH": f"{BIN}{os.pathsep}{environment['PATH']}"}
     if FACTOR > 1:
         yield own
         return
-    shared = "PYTHONPATH" not in own
     variables = frozenset(fixed({os.fsencode(name): os.fsencode(value) for name, value in own.items()}).items())
-    folder = _kept[variables] if variables in _kept else start([BIN / tool for tool in TOOLS], own, PRELOADED)
-    if shared:
-        _kept[variables] = folder
-    try:
-        yield own if folder is None else {**own, "PATH": f"{folder}{os.pathsep}{own['PATH']}"}
-    finally:
-        if folder is not None and not shared:
-            stop(folder)
+    if variables not in _kept:
+        others = {name: value for name, value in own.items() if name != "PYTHONPATH"}
+        _kept[variables] = start([BIN / tool for tool in TOOLS], others, PRELOADED)
+    folder = _kept[variables]
+    yield own if folder is None else {**own, "PATH": f"{folder}{os.pathsep}{own['PATH']}"}

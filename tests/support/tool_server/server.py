@@ -21,10 +21,11 @@ from pathlib import Path
 from support.tool_server.process import Request, become, is_python, run
 from support.tool_server.shim import HEADER, REFUSED
 
-# Variables that differ between tests, that shells add, and that a tool reads while it runs.
+# Variables that differ between tests, that shells add, and that a tool reads while it runs; `become` sets the import
+# path of PYTHONPATH.
 FREE_VARIABLES = {
     *(b"PATH", b"PWD", b"OLDPWD", b"SHLVL", b"_", b"TMPDIR", b"TMP", b"TEMP", b"TEMPDIR"),
-    *(b"HOME", b"XDG_CACHE_HOME", b"NO_COLOR"),
+    *(b"HOME", b"XDG_CACHE_HOME", b"NO_COLOR", b"PYTHONPATH"),
 }
 FREE_PREFIXES = (b"XRELAY_", b"LIT_", b"PYTEST_")
 
@@ -143,6 +144,10 @@ def may_run(request: Request) -> bool:
         and (request.arguments or ["-"])[0].startswith("-")
         and request.arguments[:1] != ["-c"]
     ):
+        return False
+    # A warm server has searched its import path for extensions.
+    same_path = request.environment.get(b"PYTHONPATH") == os.environb.get(b"PYTHONPATH")
+    if not same_path and "support.tool_server.warm" in sys.modules:
         return False
     return fixed(request.environment) == fixed(os.environb)
 
