@@ -16,6 +16,19 @@ After:
     %q = relay.nn.contrib_split_floats(%v)
     %y = relay.nn.contrib_dense_split(%p, %q) {weight_layout = "NC16n2c"}
 
+The low parts of numbers of bf16 that were cast to f32 are zero, so one product of bf16 has the same result.
+
+Before:
+
+    %a = relay.cast(%x) {dtype = f32}                              %x : bf16
+    %y = relay.nn.contrib_dense_pack(%a, %w) {weight_layout = "NC16n"}
+
+After:
+
+    %u = relay.cast(%w) {dtype = bf16}
+    %v = relay.layout_transform(%u) {src_layout = "NC16n", dst_layout = "NC16n2c"}
+    %y = relay.nn.contrib_dense_pack(%x, %v) {weight_layout = "NC16n2c", out_dtype = f32}
+
 A result is NaN if one of its factors is an infinity, or a number that bf16 rounds to one.
 
 The pass does nothing without the instruction `tdpbf16ps` in `tiles` or without vectors of 16 f32. It refuses, with a
@@ -30,8 +43,9 @@ from dataclasses import dataclass, field
 from math import prod
 from typing import Final
 
+import numpy as np
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp, f32
+from xdsl.dialects.builtin import ModuleOp, bf16, f32
 from xdsl.ir import Block, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
@@ -39,12 +53,14 @@ from xrelay.dialects.relay.core.properties import optional_int
 from xrelay.dialects.relay.layout.layout import Layout
 from xrelay.dialects.relay.ops.nn.dense import ContribDensePackOp
 from xrelay.dialects.relay.ops.nn.split_products import ContribDenseSplitOp, ContribSplitFloatsOp
+from xrelay.dialects.relay.ops.tensor.cast import CastOp
 from xrelay.dialects.relay.ops.tensor.transform import LayoutTransformOp
+from xrelay.dialects.shared.dtypes import numpy_dtype
 from xrelay.dialects.shared.types import element_type_of, is_complete, shape_of
 from xrelay.index_algebra.divisors import largest_divisor
 from xrelay.passes.graph.op_kinds import is_constant
 from xrelay.passes.graph.remarks import Remark, Remarks, report
-from xrelay.passes.graph.rewriting import Emitter, owner_of, rewrite_once
+from xrelay.passes.graph.rewriting import Emitter, constant_of, owner_of, rewrite_once
 from xrelay.passes.infra.xrelay_pass import Numerics, XRelayPass
 from xrelay.target.instructions import PAIR_TERMS
 
@@ -108,6 +124,7 @@ class RelaySplitProductsPass(XRelayPass):
 def split_products(module: ModuleOp) -> list[Remark]:
     """Rewrites `module`; returns remarks on rewritten products, and on others with the reason."""
     remarks = Remarks(RelaySplitProductsPass.name)
+    rewrite_once(module, ContribDensePackOp, MultiplyHalves(remarks))
     rewrite_once(module, ContribDensePackOp, SplitDense(remarks))
     return remarks.all
 
@@ -192,3 +209,39 @@ def _is_faster(size: Size) -> bool:
     tiles = -(-size.rows // ROWS) * ROWS * size.columns * size.depth / TILE_PRODUCTS * STEPS / steps
     split = size.rows / BLOCK * size.depth * SPLIT_CYCLES + KERNEL_CYCLES
     return direct + weight >= GAIN * (tiles + split + weight)
+
+
+class MultiplyHalves(RewritePattern):
+    """Multiplies numbers of bf16 as they are, without their extension to f32; see the module's docstring."""
+
+    def __init__(self, remarks: Remarks):
+        self._remarks = remarks
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: ContribDensePackOp, rewriter: PatternRewriter) -> None:
+        """Rewrites `op` if both factors are numbers of bf16, and tiles have enough rows and steps."""
+        cast = owner_of(op.data, CastOp)
+        if cast is None or element_type_of(cast.operands[0].type) != bf16 or not _is_in_bf16(op.weight):
+            return
+        size = _size(op)
+        if isinstance(size, str) or not _fills_tiles(size) or element_type_of(op.result.type) != f32:
+            return
+        self._remarks.applied(op, "one product of bf16")
+        emit, units = Emitter(rewriter, op), optional_int(op.units)
+        weight = emit.call(CastOp, op.weight, dtype=numpy_dtype(bf16))
+        packed = emit.call(LayoutTransformOp, weight, src_layout=str(op.layout), dst_layout=PACKED)
+        options = {"weight_layout": PACKED, "out_dtype": numpy_dtype(f32)} | ({} if units is None else {"units": units})
+        emit.replace(emit.call(ContribDensePackOp, cast.operands[0], packed, **options))
+
+
+def _is_in_bf16(weight: SSAValue) -> bool:
+    """Whether a weight is a constant of f32 whose numbers are all numbers of bf16, or a layout transform of one."""
+    change = owner_of(weight, LayoutTransformOp)
+    array = constant_of(weight if change is None else change.operands[0])
+    return array is not None and array.dtype == np.float32 and not (array.view(np.uint32) & 0xFFFF).any()
+
+
+def _fills_tiles(size: Size) -> bool:
+    """Whether a product has the rows of a tile, and sums that fill at least a quarter of an instruction."""
+    is_deep = size.depth >= MIN_DEPTH and size.depth % PAIR_TERMS == 0
+    return size.rows >= ROWS and is_deep and 4 * largest_divisor(size.depth // PAIR_TERMS, STEPS) >= STEPS

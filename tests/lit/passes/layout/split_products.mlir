@@ -5,6 +5,9 @@
 
 // OTHER-NOT: contrib_split_floats
 
+// The remark on @halves is the first.
+// SAYS: relay.nn.contrib_dense_pack: one product of bf16
+
 // Products of the same data share its parts. The weight is split when constants are folded.
 // CHECK-LABEL: func.func @layers
 // CHECK:         %[[P:.*]] = relay.nn.contrib_split_floats(%x)
@@ -70,4 +73,32 @@ func.func @doubles(%x: tensor<16x64xf64>) -> tensor<16x64xf64> {
   %w = relay.constant dense<1.0> : tensor<4x64x16xf64>
   %y = relay.nn.contrib_dense_pack(%x, %w) {weight_layout = "NC16n"} : (tensor<16x64xf64>, tensor<4x64x16xf64>) -> tensor<16x64xf64>
   func.return %y : tensor<16x64xf64>
+}
+
+// The low parts of numbers of bf16 are zero.
+// CHECK-LABEL: func.func @halves
+// CHECK:         %[[W:.*]] = relay.cast(%{{.*}}) {dtype = bf16} : (tensor<4x64x16xf32>)
+// CHECK-NEXT:    %[[V:.*]] = relay.layout_transform(%[[W]]) {src_layout = "NC16n", dst_layout = "NC16n2c"}
+// CHECK-NEXT:    relay.nn.contrib_dense_pack(%x, %[[V]]) {{.*}}out_dtype = f32{{.*}} : (tensor<16x64xbf16>, tensor<4x32x16x2xbf16>) -> tensor<16x64xf32>
+func.func @halves(%x: tensor<16x64xbf16>) -> tensor<16x64xf32> {
+  %w = relay.constant dense<1.5> : tensor<4x64x16xf32>
+  %a = relay.cast(%x) {dtype = f32} : (tensor<16x64xbf16>) -> tensor<16x64xf32>
+  %y = relay.nn.contrib_dense_pack(%a, %w) {weight_layout = "NC16n"} : (tensor<16x64xf32>, tensor<4x64x16xf32>) -> tensor<16x64xf32>
+  func.return %y : tensor<16x64xf32>
+}
+
+// The weight has other numbers, or the rows or steps do not fill a tile.
+// CHECK-LABEL: func.func @not_halves
+// CHECK-NOT:     relay.cast({{.*}}) {dtype = bf16}
+func.func @not_halves(%x: tensor<16x64xbf16>, %z: tensor<15x64xbf16>, %u: tensor<16x74xbf16>) -> (tensor<16x64xf32>, tensor<15x64xf32>, tensor<16x64xf32>) {
+  %w = relay.constant dense<1.1> : tensor<4x64x16xf32>
+  %v = relay.constant dense<1.5> : tensor<4x64x16xf32>
+  %t = relay.constant dense<1.5> : tensor<4x74x16xf32>
+  %a = relay.cast(%x) {dtype = f32} : (tensor<16x64xbf16>) -> tensor<16x64xf32>
+  %b = relay.cast(%z) {dtype = f32} : (tensor<15x64xbf16>) -> tensor<15x64xf32>
+  %c = relay.cast(%u) {dtype = f32} : (tensor<16x74xbf16>) -> tensor<16x74xf32>
+  %0 = relay.nn.contrib_dense_pack(%a, %w) {weight_layout = "NC16n"} : (tensor<16x64xf32>, tensor<4x64x16xf32>) -> tensor<16x64xf32>
+  %1 = relay.nn.contrib_dense_pack(%b, %v) {weight_layout = "NC16n"} : (tensor<15x64xf32>, tensor<4x64x16xf32>) -> tensor<15x64xf32>
+  %2 = relay.nn.contrib_dense_pack(%c, %t) {weight_layout = "NC16n"} : (tensor<16x74xf32>, tensor<4x74x16xf32>) -> tensor<16x64xf32>
+  func.return %0, %1, %2 : tensor<16x64xf32>, tensor<15x64xf32>, tensor<16x64xf32>
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ml_dtypes
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -81,3 +82,15 @@ def test_dynamic_rows() -> None:
         wanted = data.astype(np.float64) @ weight.astype(np.float64).T
         (found,) = model.run([data])
         assert np.abs(found - wanted).max() <= 1.5e-5 * np.abs(wanted).max()
+
+
+def test_numbers_of_bf16_have_one_product() -> None:
+    """The products of bf16 are exact in f32, so the error is that of the sums alone."""
+    random = np.random.default_rng(1)
+    data = random.standard_normal((35, 96)).astype(ml_dtypes.bfloat16)
+    weight = random.standard_normal((40, 96)).astype(ml_dtypes.bfloat16)
+    x = relay.var("x", shape=data.shape, dtype="bfloat16")
+    y = relay.nn.dense(x, relay.const(weight), out_dtype="float32")
+    (found,) = compile(relay.Module.from_expr(relay.Function([x], y)), cache=False).run([data])
+    wanted = data.astype(np.float64) @ weight.astype(np.float64).T
+    assert np.abs(found - wanted).max() <= 1e-6 * np.abs(wanted).max()
