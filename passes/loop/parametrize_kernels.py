@@ -15,7 +15,17 @@ from xdsl.rewriter import Rewriter
 
 from xrelay.dialects.loop import DYNAMIC, BlockOp, ForOp, ScheduleAttr, SchedulePrimitive
 from xrelay.dialects.loop.extents import index_arguments
-from xrelay.dialects.loop.schedule import ComputeAt, DisableUnroll, Fuse, Parallelize, Prefetch, Reorder, Split, Value
+from xrelay.dialects.loop.schedule import (
+    ComputeAt,
+    DisableUnroll,
+    Fuse,
+    Parallelize,
+    Prefetch,
+    Reorder,
+    Split,
+    Tensorize,
+    Value,
+)
 from xrelay.dialects.loop.versions import versions_by_kernel
 from xrelay.dialects.shared.attribute_names import LOOP_DIMS, SCHEDULE, VERSION
 from xrelay.dialects.shared.op_lists import calls_by_callee, ops_in, ops_of
@@ -66,8 +76,8 @@ class LoopParametrizeKernelsPass(XRelayPass):
     - its loop is split, and the factor does not divide it: the last tile would need conditions. If the factor divides
       it, the kernel rounds the argument down to a multiple, from which no conditions follow.
 
-    Kernels are left unchanged if they have versions, if callers outside of the module may exist, or if the schedule is
-    not legal for arguments.
+    Kernels are left unchanged if they have versions or instructions on tiles, if callers outside of the module may
+    exist, or if the schedule is not legal for arguments.
     """
 
     name = "loop-parametrize-kernels"
@@ -113,7 +123,7 @@ class _Kernel:
 
 def _groups(module: ModuleOp) -> list[list[_Kernel]]:
     """Returns the kernels that may be replaced, those that differ in constant extents alone together."""
-    kernels = [kernel for kernel in _unversioned(module) if isinstance(kernel.attributes.get(SCHEDULE), ScheduleAttr)]
+    kernels = [kernel for kernel in _unversioned(module) if _may_vary(kernel)]
     if len(kernels) < 2:
         return []
     keys, groups = OpKeys(), dict[Hashable, list[_Kernel]]()
@@ -122,6 +132,12 @@ def _groups(module: ModuleOp) -> list[list[_Kernel]]:
         key = key_of_attributes(kernel, keys), tuple(places.constants), tuple(_content(kernel, keys))
         groups.setdefault(key, []).append(_Kernel(kernel, places.extents, places.factors))
     return list(groups.values())
+
+
+def _may_vary(kernel: func.FuncOp) -> bool:
+    """Whether a kernel has a schedule, and no instruction on tiles, which no condition on a column may surround."""
+    schedule = kernel.attributes.get(SCHEDULE)
+    return isinstance(schedule, ScheduleAttr) and not any(isinstance(step, Tensorize) for step in schedule.data)
 
 
 def _unversioned(module: ModuleOp) -> list[func.FuncOp]:
