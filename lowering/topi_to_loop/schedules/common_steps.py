@@ -20,6 +20,7 @@ from xrelay.lowering.topi_to_loop.schedules.cuts import cut_borders, cut_branche
 from xrelay.lowering.topi_to_loop.schedules.kernel_view import (
     KernelView,
     expected_shape,
+    loads_of,
     loop_of_variable,
     loops_of_kind,
     points,
@@ -124,6 +125,10 @@ def _schedule_part(draft: ScheduleDraft, name: str, loops: list[str], axis: Shar
         loops, rows = moved, moved[-1:]
         if repeated is not None:
             draft.do(Unroll(repeated))
+    elif len(rows) == 1 and (pieces_of := loop_of_pieces(block, loops)) is not None:
+        loops = [*(loop for loop in loops[:-2] if loop != pieces_of), pieces_of, *loops[-2:]]
+        draft.do(Reorder(tuple(loops)))
+        draft.record_reason(f"iterations of {pieces_of} read the next piece of a row")
     elif len(rows) == 1 and draft.extent(loops[-1]) >= TRANSPOSED_ROW:
         loops = tile_transposed(draft, name, loops, transposed_along(draft.block(name), loops[-1]))
         rows = loops[-1:]
@@ -330,6 +335,28 @@ def transposed_along(block: BlockOp, row: str) -> str | None:
         along = [loop for v in _contiguous(load.index[-1]) if (loop := loops.get(v)) is not None]
         if len(along) == 1 and row not in along and any(loops.get(v) == row for v in load.index_operands):
             return along[0]
+    return None
+
+
+def loop_of_pieces(block: BlockOp, loops: Sequence[str]) -> str | None:
+    """Returns the loop outside of the last two of `loops` that continues the rows of which the last one reads a piece.
+
+    ```
+    for c: for h: for w: for i in 16: Y[c, h, w, i] = X[h, w, 16 c + i]   →   for h: for c: for w: for i in 16: …
+    ```
+
+    Neighbouring pieces are then read soon after each other, while the TLB has the pages of the rows.
+    """
+    own = {loop_of_variable(block, position): position for position in range(len(block.kinds))}
+    if loops[-1] not in own or not isinstance(extent := block.extents[own[loops[-1]]], int):
+        return None
+    outer = {block.variables[own[loop]]: loop for loop in loops[:-2] if loop in own}
+    for last in (load.index[-1] for load in loads_of(block)):
+        steps = {v: stride(last.exprs[0], position) for position, v in enumerate(last.operands)}
+        if steps.get(block.variables[own[loops[-1]]]) == 1:
+            found = [loop for variable, loop in outer.items() if steps.get(variable) == extent]
+            if found:
+                return found[0]
     return None
 
 

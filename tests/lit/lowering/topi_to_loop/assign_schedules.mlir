@@ -800,3 +800,15 @@ func.func private @sums_of_short_rows(%x: tensor<16x100x256xf32>) -> tensor<16x2
   }
   func.return %y : tensor<16x256xf32>
 }
+
+// The blocks of channels of an image are pieces of rows: the pieces of some rows are read one after the other.
+// CHECK-LABEL: func.func private @blocks_of_rows
+// CHECK-SAME: reorder("i1", "i0", "i2", "i3")
+// CHECK-SAME: iterations of i0 read the next piece of a row
+func.func private @blocks_of_rows(%x: tensor<196x256xf32>) -> tensor<16x14x14x16xf32> attributes {relay.primitive} {
+  %y = topi.compute "y" [%i0 : 16, %i1 : 14, %i2 : 14, %i3 : 16] : tensor<16x14x14x16xf32> {
+    %0 = topi.read %x[%i1 * 14 + %i2, %i0 * 16 + %i3] : tensor<196x256xf32>
+    topi.yield %0 : f32
+  }
+  func.return %y : tensor<16x14x14x16xf32>
+}
