@@ -351,7 +351,7 @@ def loop_of_pieces(block: BlockOp, loops: Sequence[str]) -> str | None:
     if loops[-1] not in own or not isinstance(extent := block.extents[own[loops[-1]]], int):
         return None
     outer = {block.variables[own[loop]]: loop for loop in loops[:-2] if loop in own}
-    for last in (load.index[-1] for load in loads_of(block)):
+    for last in (load.index[-1] for load in loads_of(block) if len(load.index) > 0):
         steps = {v: stride(last.exprs[0], position) for position, v in enumerate(last.operands)}
         if steps.get(block.variables[own[loops[-1]]]) == 1:
             found = [loop for variable, loop in outer.items() if steps.get(variable) == extent]

@@ -812,3 +812,16 @@ func.func private @blocks_of_rows(%x: tensor<196x256xf32>) -> tensor<16x14x14x16
   }
   func.return %y : tensor<16x14x14x16xf32>
 }
+
+// An operand of rank 0 has no rows.
+// CHECK-LABEL: func.func private @scaled
+// CHECK-SAME: 16 lanes along i
+func.func private @scaled(%x: tensor<4x4x16xf32>, %s: tensor<f32>) -> tensor<4x4x16xf32> attributes {relay.primitive} {
+  %y = topi.compute "y" [%h : 4, %w : 4, %i : 16] : tensor<4x4x16xf32> {
+    %0 = topi.read %s[] : tensor<f32>
+    %1 = topi.read %x[%h, %w, %i] : tensor<4x4x16xf32>
+    %2 = arith.mulf %0, %1 : f32
+    topi.yield %2 : f32
+  }
+  func.return %y : tensor<4x4x16xf32>
+}
