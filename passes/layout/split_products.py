@@ -29,12 +29,26 @@ After:
     %v = relay.layout_transform(%u) {src_layout = "NC16n", dst_layout = "NC16n2c"}
     %y = relay.nn.contrib_dense_pack(%x, %v) {weight_layout = "NC16n2c", out_dtype = f32}
 
+The pixels of an image are the rows of a convolution with filters of 1 x 1. The passes over data and result that change
+their layout fuse with the ops around the convolution.
+
+Before:
+
+    %y = relay.nn.conv2d(%x, %w) {data_layout = "NCHW16c", kernel_layout = "OIHW16i16o"}
+
+After:
+
+    %t = relay.layout_transform(%x) {src_layout = "NCHW16c", dst_layout = "NHWC"}
+    %p = relay.reshape(relay.nn.contrib_split_floats(%t))
+    %r = relay.nn.contrib_dense_split(%p, %q)
+    %y = relay.layout_transform(relay.reshape(%r)) {src_layout = "NHWC", dst_layout = "NCHW16c"}
+
 A result is NaN if one of its factors is an infinity, or a number that bf16 rounds to one.
 
 The pass does nothing without the instruction `tdpbf16ps` in `tiles` or without vectors of 16 f32. It refuses, with a
 remark: weights that are not constant or not in blocks of 16 columns; other element types; less than 16 rows, or rows
-of dynamic number; sums of less than 64 or of an odd number of terms; and products that would not be at least 10 %
-faster.
+of dynamic number; sums of less than 64 or of an odd number of terms; other filters, padding, groups and images of
+dynamic size; and products that would not be at least 10 % faster.
 """
 
 from __future__ import annotations
@@ -49,18 +63,26 @@ from xdsl.dialects.builtin import ModuleOp, bf16, f32
 from xdsl.ir import Block, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
+from xrelay.dialects.relay.core.attribute_values import ints
+from xrelay.dialects.relay.core.op_base import RelayOp
+from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import optional_int
 from xrelay.dialects.relay.layout.layout import Layout
+from xrelay.dialects.relay.ops.annotation import StopFusionOp
+from xrelay.dialects.relay.ops.nn.conv import Conv2DOp
 from xrelay.dialects.relay.ops.nn.dense import ContribDensePackOp
 from xrelay.dialects.relay.ops.nn.split_products import ContribDenseSplitOp, ContribSplitFloatsOp
 from xrelay.dialects.relay.ops.tensor.cast import CastOp
+from xrelay.dialects.relay.ops.tensor.movement import StridedSliceOp
+from xrelay.dialects.relay.ops.tensor.shape import ReshapeOp
 from xrelay.dialects.relay.ops.tensor.transform import LayoutTransformOp
 from xrelay.dialects.shared.dtypes import numpy_dtype
+from xrelay.dialects.shared.split_floats import PARTS
 from xrelay.dialects.shared.types import element_type_of, is_complete, shape_of
 from xrelay.index_algebra.divisors import largest_divisor
 from xrelay.passes.graph.op_kinds import is_constant
 from xrelay.passes.graph.remarks import Remark, Remarks, report
-from xrelay.passes.graph.rewriting import Emitter, constant_of, owner_of, rewrite_once
+from xrelay.passes.graph.rewriting import Emitter, constant_of, owner_of, rewrite_once, static_shape
 from xrelay.passes.infra.xrelay_pass import Numerics, XRelayPass
 from xrelay.target.instructions import PAIR_TERMS
 
@@ -94,6 +116,12 @@ TILE_PRODUCTS: Final = 64.0
 SPLIT_CYCLES: Final = 8.0
 """The cycles to split a vector of the data and to write both parts."""
 
+PIXEL_CYCLES: Final = 20.0
+"""The cycles to split a vector of an image in blocks of channels, whose parts become rows of channels."""
+
+COPY_CYCLES: Final = 22.0
+"""The cycles to copy a vector of the result to an image in blocks of channels."""
+
 KERNEL_CYCLES: Final = 6000.0
 """The cycles to call the kernel that splits the data."""
 
@@ -125,52 +153,103 @@ def split_products(module: ModuleOp) -> list[Remark]:
     """Rewrites `module`; returns remarks on rewritten products, and on others with the reason."""
     remarks = Remarks(RelaySplitProductsPass.name)
     rewrite_once(module, ContribDensePackOp, MultiplyHalves(remarks))
-    rewrite_once(module, ContribDensePackOp, SplitDense(remarks))
+    rewrite_once(module, ContribDensePackOp | Conv2DOp, SplitProduct(remarks))
     return remarks.all
 
 
-class SplitDense(RewritePattern):
-    """Splits a dense layer with a constant weight; see the module's docstring."""
+Product = ContribDensePackOp | Conv2DOp
+
+
+class SplitProduct(RewritePattern):
+    """Splits a dense layer or a convolution with a constant weight; see the module's docstring."""
 
     def __init__(self, remarks: Remarks):
         self._remarks = remarks
-        self._parts: dict[tuple[SSAValue, Block | None], SSAValue] = {}
+        self._parts: dict[tuple[SSAValue, tuple[int, ...], Block | None], SSAValue] = {}
 
     @op_type_rewrite_pattern
-    def match_and_rewrite(self, op: ContribDensePackOp, rewriter: PatternRewriter) -> None:
+    def match_and_rewrite(self, op: Product, rewriter: PatternRewriter) -> None:
         """Rewrites `op` unless it is refused."""
         if not all(map(is_complete, (*op.operand_types, *op.result_types))):
             return
-        size = _size(op)
+        size = _size_of_conv(op) if isinstance(op, Conv2DOp) else _size_of_dense(op)
         refusal = size if isinstance(size, str) else _refusal(op, size)
         if refusal is not None:
             self._remarks.refused(op, refusal)
             return
         self._remarks.applied(op, "three products of bf16 parts")
         emit = Emitter(rewriter, op)
-        parts, units = self._split(op, emit), optional_int(op.units)
-        packed = emit.call(LayoutTransformOp, op.weight, src_layout=str(op.layout), dst_layout=PACKED)
-        weight, options = emit.call(ContribSplitFloatsOp, packed), {} if units is None else {"units": units}
-        emit.replace(emit.call(ContribDenseSplitOp, parts, weight, **options))
+        emit.replace(self._conv(op, emit) if isinstance(op, Conv2DOp) else self._dense(op, emit))
 
-    def _split(self, op: ContribDensePackOp, emit: Emitter) -> SSAValue:
-        """Returns the parts of the data, which products in the same block share."""
-        key = op.data, op.parent
+    def _dense(self, op: ContribDensePackOp, emit: Emitter) -> SSAValue:
+        """Emits the product of a dense layer."""
+        parts = self._split(op, emit)
+        weight = emit.call(LayoutTransformOp, op.weight, src_layout=str(op.layout), dst_layout=PACKED)
+        return _product(emit, parts, weight, optional_int(op.units))
+
+    def _conv(self, op: Conv2DOp, emit: Emitter) -> SSAValue:
+        """Emits the product of the pixels of an image, as rows of channels, and the filters."""
+        data, kernel, out = op.layouts
+        filters = emit.call(LayoutTransformOp, op.weight, src_layout=str(kernel), dst_layout="OIHW")
+        matrix = emit.call(ReshapeOp, filters, newshape=static_shape(filters)[:2])
+        weight = emit.call(LayoutTransformOp, matrix, src_layout="NC", dst_layout=PACKED)
+        parts = self._split(op, emit, str(data))
+        rows = emit.call(ReshapeOp, parts, newshape=(PARTS, -1, static_shape(parts)[-1]))
+        sums = _product(emit, rows, weight, static_shape(matrix)[0])
+        pixels = emit.call(ReshapeOp, sums, newshape=[*static_shape(parts)[1:-1], static_shape(matrix)[0]])
+        return emit.call(LayoutTransformOp, pixels, src_layout="NHWC", dst_layout=str(out))
+
+    def _split(self, op: Product, emit: Emitter, layout: str = "") -> SSAValue:
+        """Returns the parts of the data, of an image in NHWC, which products in the same block share."""
+        strides = ints(op.strides) if isinstance(op, Conv2DOp) else ()
+        key = op.data, tuple(strides), op.parent
         if key not in self._parts:
-            self._parts[key] = emit.call(ContribSplitFloatsOp, op.data)
+            value = op.data
+            if layout and _moves_elements(value):
+                value = emit.call(StopFusionOp, value)
+            if layout:
+                value = emit.call(LayoutTransformOp, value, src_layout=layout, dst_layout="NHWC")
+            if set(strides) - {1}:
+                end = static_shape(value)[1:3]
+                value = emit.call(StridedSliceOp, value, begin=(0, 0), end=end, strides=strides, axes=(1, 2))
+            self._parts[key] = emit.call(ContribSplitFloatsOp, value)
         return self._parts[key]
+
+
+def _moves_elements(data: SSAValue) -> bool:
+    """Whether ops that would fuse with the split of an image move elements, as a concatenation does.
+
+    The channels of a pixel would then be read one by one. Ops that other ops read, too, do not fuse.
+    """
+    pending = [data]
+    while pending:
+        op = pending.pop().owner
+        if isinstance(op, RelayOp) and not isinstance(op, LayoutTransformOp):
+            if op.PATTERN is OpPatternKind.INJECTIVE:
+                return True
+            if op.PATTERN in (OpPatternKind.ELEM_WISE, OpPatternKind.BROADCAST):
+                pending += [operand for operand in op.operands if operand.has_one_use()]
+    return False
+
+
+def _product(emit: Emitter, data: SSAValue, weight: SSAValue, units: int | None) -> SSAValue:
+    """Emits the product of parts of the data and of a packed weight, which is split, too."""
+    options = {} if units is None else {"units": units}
+    return emit.call(ContribDenseSplitOp, data, emit.call(ContribSplitFloatsOp, weight), **options)
 
 
 @dataclass(frozen=True)
 class Size:
-    """The extents of a product of matrices."""
+    """The extents of a product of matrices; `split` and `copy` are the cycles for a vector of its data and result."""
 
     rows: int
     columns: int
     depth: int
+    split: float = SPLIT_CYCLES
+    copy: float = 0
 
 
-def _size(op: ContribDensePackOp) -> Size | str:
+def _size_of_dense(op: ContribDensePackOp) -> Size | str:
     """Returns the size of a dense layer, or why it is not split."""
     if op.layout != Layout.parse(f"NC{BLOCK}n"):
         return f"its weight is in {op.layout}, not in NC{BLOCK}n"
@@ -181,7 +260,20 @@ def _size(op: ContribDensePackOp) -> Size | str:
     return Size(prod(outer), blocks * BLOCK, depth)
 
 
-def _refusal(op: ContribDensePackOp, size: Size) -> str | None:
+def _size_of_conv(op: Conv2DOp) -> Size | str:
+    """Returns the size of the product of a convolution, or why it is not one."""
+    data, kernel, out = op.layouts
+    filters, image = kernel.primal_extents(shape_of(op.weight.type)), out.primal_extents(shape_of(op.result.type))
+    if [filters[axis] for axis in op.AXES] != [1, 1] or op.groups.value.data != 1 or any(ints(op.padding)):
+        return "only filters of 1 x 1 without padding and groups are a product of matrices"
+    extents = [image["N"], image["H"], image["W"], image["C"], data.primal_extents(shape_of(op.data.type))["C"]]
+    known = [extent for extent in extents if isinstance(extent, int)]
+    if len(known) != len(extents):
+        return "the size of its image is not known"
+    return Size(prod(known[:3]), known[3], known[4], PIXEL_CYCLES, COPY_CYCLES)
+
+
+def _refusal(op: Product, size: Size) -> str | None:
     """Returns why a product of this size is not split, or None."""
     if {element_type_of(type) for type in (*op.operand_types, *op.result_types)} != {f32}:
         return "its elements are not all f32"
@@ -207,8 +299,8 @@ def _is_faster(size: Size) -> bool:
     direct = size.rows * size.columns * size.depth / VECTOR_PRODUCTS
     steps = largest_divisor(size.depth // PAIR_TERMS, STEPS)
     tiles = -(-size.rows // ROWS) * ROWS * size.columns * size.depth / TILE_PRODUCTS * STEPS / steps
-    split = size.rows / BLOCK * size.depth * SPLIT_CYCLES + KERNEL_CYCLES
-    return direct + weight >= GAIN * (tiles + split + weight)
+    passes = size.rows / BLOCK * (size.depth * size.split + size.columns * size.copy)
+    return direct + weight >= GAIN * (tiles + passes + weight + KERNEL_CYCLES)
 
 
 class MultiplyHalves(RewritePattern):
@@ -223,7 +315,7 @@ class MultiplyHalves(RewritePattern):
         cast = owner_of(op.data, CastOp)
         if cast is None or element_type_of(cast.operands[0].type) != bf16 or not _is_in_bf16(op.weight):
             return
-        size = _size(op)
+        size = _size_of_dense(op)
         if isinstance(size, str) or not _fills_tiles(size) or element_type_of(op.result.type) != f32:
             return
         self._remarks.applied(op, "one product of bf16")

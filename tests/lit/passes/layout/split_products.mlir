@@ -102,3 +102,64 @@ func.func @not_halves(%x: tensor<16x64xbf16>, %z: tensor<15x64xbf16>, %u: tensor
   %2 = relay.nn.contrib_dense_pack(%c, %t) {weight_layout = "NC16n"} : (tensor<16x74xf32>, tensor<4x74x16xf32>) -> tensor<16x64xf32>
   func.return %0, %1, %2 : tensor<16x64xf32>, tensor<15x64xf32>, tensor<16x64xf32>
 }
+
+// The pixels are rows: 49 are more than three tiles. A stride selects pixels.
+// CHECK-LABEL: func.func @pixels
+// CHECK-NOT:     stop_fusion
+// CHECK:         %[[F:.*]] = relay.layout_transform(%w) {src_layout = "OIHW16i16o", dst_layout = "OIHW"}
+// CHECK:         %[[M:.*]] = relay.reshape(%[[F]])
+// CHECK:         relay.layout_transform(%[[M]]) {src_layout = "NC", dst_layout = "NC16n2c"}
+// CHECK:         %[[T:.*]] = relay.layout_transform(%x) {src_layout = "NCHW16c", dst_layout = "NHWC"}
+// CHECK:         %[[P:.*]] = relay.nn.contrib_split_floats(%[[T]])
+// CHECK:         %[[R:.*]] = relay.reshape(%[[P]]) {{.*}} -> tensor<2x49x512xbf16>
+// CHECK:         relay.nn.contrib_dense_split(%[[R]], {{.*}} -> tensor<49x512xf32>
+// CHECK:         relay.layout_transform({{.*}}) {src_layout = "NHWC", dst_layout = "NCHW16c"}
+// SAYS: relay.nn.conv2d: three products of bf16 parts
+func.func @pixels(%x: tensor<1x32x7x7x16xf32>) -> tensor<1x32x7x7x16xf32> {
+  %w = relay.constant dense<1.0> : tensor<32x32x1x1x16x16xf32>
+  %y = relay.nn.conv2d(%x, %w) {data_layout = "NCHW16c", kernel_layout = "OIHW16i16o"} : (tensor<1x32x7x7x16xf32>, tensor<32x32x1x1x16x16xf32>) -> tensor<1x32x7x7x16xf32>
+  func.return %y : tensor<1x32x7x7x16xf32>
+}
+
+// CHECK-LABEL: func.func @stride
+// CHECK:         relay.strided_slice({{.*}} -> tensor<1x7x7x512xf32>
+// SAYS: relay.nn.conv2d: three products of bf16 parts
+func.func @stride(%x: tensor<1x32x14x13x16xf32>) -> tensor<1x32x7x7x16xf32> {
+  %w = relay.constant dense<1.0> : tensor<32x32x1x1x16x16xf32>
+  %y = relay.nn.conv2d(%x, %w) {strides = [2, 2], data_layout = "NCHW16c", kernel_layout = "OIHW16i16o"} : (tensor<1x32x14x13x16xf32>, tensor<32x32x1x1x16x16xf32>) -> tensor<1x32x7x7x16xf32>
+  func.return %y : tensor<1x32x7x7x16xf32>
+}
+
+// SAYS: only filters of 1 x 1 without padding and groups are a product of matrices
+func.func @window(%x: tensor<1x4x9x9x16xf32>) -> tensor<1x4x7x7x16xf32> {
+  %w = relay.constant dense<1.0> : tensor<4x4x3x3x16x16xf32>
+  %y = relay.nn.conv2d(%x, %w) {data_layout = "NCHW16c", kernel_layout = "OIHW16i16o"} : (tensor<1x4x9x9x16xf32>, tensor<4x4x3x3x16x16xf32>) -> tensor<1x4x7x7x16xf32>
+  func.return %y : tensor<1x4x7x7x16xf32>
+}
+
+// SAYS: the size of its image is not known
+func.func @any_image(%x: tensor<1x32x?x7x16xf32, #relay.dims<h>>) -> tensor<1x32x?x7x16xf32, #relay.dims<h>> {
+  %w = relay.constant dense<1.0> : tensor<32x32x1x1x16x16xf32>
+  %y = relay.nn.conv2d(%x, %w) {data_layout = "NCHW16c", kernel_layout = "OIHW16i16o"} : (tensor<1x32x?x7x16xf32, #relay.dims<h>>, tensor<32x32x1x1x16x16xf32>) -> tensor<1x32x?x7x16xf32, #relay.dims<h>>
+  func.return %y : tensor<1x32x?x7x16xf32, #relay.dims<h>>
+}
+
+// SAYS: the product of f32 is about as fast
+func.func @large_image(%x: tensor<1x4x56x56x16xf32>) -> tensor<1x16x56x56x16xf32> {
+  %w = relay.constant dense<1.0> : tensor<16x4x1x1x16x16xf32>
+  %y = relay.nn.conv2d(%x, %w) {data_layout = "NCHW16c", kernel_layout = "OIHW16i16o"} : (tensor<1x4x56x56x16xf32>, tensor<16x4x1x1x16x16xf32>) -> tensor<1x16x56x56x16xf32>
+  func.return %y : tensor<1x16x56x56x16xf32>
+}
+
+// The channels of a concatenation would be read one by one.
+// CHECK-LABEL: func.func @concatenation
+// CHECK:         %[[S:.*]] = relay.annotation.stop_fusion(%{{.*}})
+// CHECK-NEXT:    relay.layout_transform(%[[S]]) {src_layout = "NCHW16c", dst_layout = "NHWC"}
+func.func @concatenation(%x: tensor<1x16x7x7x16xf32>) -> tensor<1x32x7x7x16xf32> {
+  %w = relay.constant dense<1.0> : tensor<32x32x1x1x16x16xf32>
+  %t = relay.tuple(%x, %x) : (tensor<1x16x7x7x16xf32>, tensor<1x16x7x7x16xf32>) -> tuple<tensor<1x16x7x7x16xf32>, tensor<1x16x7x7x16xf32>>
+  %c = relay.concatenate(%t) {axis = 1} : (tuple<tensor<1x16x7x7x16xf32>, tensor<1x16x7x7x16xf32>>) -> tensor<1x32x7x7x16xf32>
+  %r = relay.nn.relu(%c) : (tensor<1x32x7x7x16xf32>) -> tensor<1x32x7x7x16xf32>
+  %y = relay.nn.conv2d(%r, %w) {data_layout = "NCHW16c", kernel_layout = "OIHW16i16o"} : (tensor<1x32x7x7x16xf32>, tensor<32x32x1x1x16x16xf32>) -> tensor<1x32x7x7x16xf32>
+  func.return %y : tensor<1x32x7x7x16xf32>
+}

@@ -1,0 +1,46 @@
+"""Networks whose products are split agree with those of f32, in the interpreter and as native code."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from xrelay import relay
+from xrelay.api.compile import compile
+from xrelay.interpreters.relay import run_relay
+from xrelay.passes.layout.alter_op_layout import alter_layouts
+from xrelay.passes.layout.split_products import split_products
+
+Array = NDArray[np.float32]
+
+
+def block(shape: tuple[int, ...], filters: int, stride: int) -> tuple[relay.Module, list[Array]]:
+    """Two convolutions of a concatenation with 1 x 1 filters; a bias, their sum and a relu follow."""
+    random = np.random.default_rng(shape[-1])
+
+    def normal(*extents: int) -> Array:
+        return random.standard_normal(extents).astype(np.float32)
+
+    x = relay.var("x", shape=shape)
+    data = relay.nn.relu(relay.concatenate((x, relay.negative(x)), axis=1))
+    first, second = (
+        relay.nn.conv2d(data, normal(filters, 2 * shape[1], 1, 1), strides=(stride, stride)) for _ in range(2)
+    )
+    y = relay.nn.relu(relay.nn.bias_add(first, normal(filters)) + second)
+    return relay.transform.InferType()(relay.Module.from_expr(relay.Function([x], y))), [normal(*shape)]
+
+
+@pytest.mark.parametrize(
+    ("shape", "filters", "stride"),
+    [((1, 128, 14, 13), 512, 1), ((2, 128, 7, 9), 304, 1), ((1, 128, 25, 27), 512, 2)],
+    ids=str,
+)
+def test_convolutions(shape: tuple[int, ...], filters: int, stride: int) -> None:
+    module, inputs = block(shape, filters, stride)
+    other, _ = block(shape, filters, stride)
+    alter_layouts(other, vector_lanes=16)
+    assert [remark.applied for remark in split_products(other)] == [True, True]
+    (wanted,) = run_relay(module, inputs)
+    for found in (run_relay(other, inputs)[0], compile(other, cache=False).run(inputs)[0]):
+        np.testing.assert_allclose(found, wanted, rtol=0, atol=2e-5 * np.abs(wanted).max(), strict=True)
