@@ -46,9 +46,9 @@ After:
 A result is NaN if one of its factors is an infinity, or a number that bf16 rounds to one.
 
 The pass does nothing without the instruction `tdpbf16ps` in `tiles` or without vectors of 16 f32. It refuses, with a
-remark: weights that are not constant or not in blocks of 16 columns; other element types; less than 16 rows, or rows
-of dynamic number; sums of less than 64 or of an odd number of terms; other filters, padding, groups and images of
-dynamic size; and products that would not be at least 10 % faster.
+remark: weights that are not constant or not in blocks of 16 columns; other element types; less than 16 rows in a
+matrix, or rows of dynamic number; sums of less than 64 or of an odd number of terms; other filters, padding, groups and
+images of dynamic size; and products that would not be at least 10 % faster.
 """
 
 from __future__ import annotations
@@ -257,6 +257,8 @@ def _size_of_dense(op: ContribDensePackOp) -> Size | str:
     *outer, depth, blocks = (extent for extent in extents if isinstance(extent, int))
     if len(outer) + 2 < len(extents):
         return "the number of its rows is dynamic"
+    if outer and outer[-1] < ROWS:
+        return f"its matrices have {outer[-1]} rows, a tile has {ROWS}"
     return Size(prod(outer), blocks * BLOCK, depth)
 
 

@@ -33,7 +33,15 @@ func.func @any_rows(%x: tensor<?x64xf32, #relay.dims<n>>) -> tensor<?x64xf32, #r
   func.return %y : tensor<?x64xf32, #relay.dims<n>>
 }
 
-// SAYS: it has 15 rows, a tile has 16
+// The rows of a tile are in one matrix.
+// SAYS: its matrices have 8 rows, a tile has 16
+func.func @small_matrices(%x: tensor<16x8x256xf32>) -> tensor<16x8x256xf32> {
+  %w = relay.constant dense<1.0> : tensor<16x256x16xf32>
+  %y = relay.nn.contrib_dense_pack(%x, %w) {weight_layout = "NC16n"} : (tensor<16x8x256xf32>, tensor<16x256x16xf32>) -> tensor<16x8x256xf32>
+  func.return %y : tensor<16x8x256xf32>
+}
+
+// SAYS: its matrices have 15 rows, a tile has 16
 func.func @few_rows(%x: tensor<15x64xf32>) -> tensor<15x64xf32> {
   %w = relay.constant dense<1.0> : tensor<4x64x16xf32>
   %y = relay.nn.contrib_dense_pack(%x, %w) {weight_layout = "NC16n"} : (tensor<15x64xf32>, tensor<4x64x16xf32>) -> tensor<15x64xf32>
