@@ -77,7 +77,7 @@ class Coverage:
         return not self.problems and not any(op.refused or op.untried for op in self.ops)
 
 
-def coverage(path: Path, shapes: Mapping[str, Sequence[int]] | None = None) -> Coverage:
+def coverage(path: Path, shapes: Mapping[str, Sequence[int | str]] | None = None) -> Coverage:
     """Returns the coverage of an ONNX file; raises `ModelImportError` if the file is not an ONNX model."""
     converters.load()
     loaded = open_model(path)

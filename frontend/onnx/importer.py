@@ -16,7 +16,7 @@ from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, StringAtt
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, Region, SSAValue
 
-from xrelay.arguments import Shapes, checked_shapes
+from xrelay.arguments import Extent, Shapes, checked_shapes
 from xrelay.dialects.relay.core.size_hints import add_size_hints
 from xrelay.dialects.relay.structure.call import names_in
 from xrelay.dialects.relay.structure.tuples import TupleOp
@@ -29,6 +29,7 @@ from xrelay.frontend.onnx.graph import GraphBuilder
 from xrelay.frontend.onnx.known_containers import without_containers
 from xrelay.frontend.onnx.load import LoadedModel, ModelSource, load_model
 from xrelay.frontend.onnx.node_list import NodeList, Uses
+from xrelay.frontend.onnx.opened_dims import fixing_nodes, opened_names
 from xrelay.frontend.onnx.signature import (
     CAST_INSIDE,
     check_declared,
@@ -43,16 +44,18 @@ from xrelay.frontend.onnx.tensors import weight_name
 _LOG = logging.getLogger(__name__)
 
 
-def import_onnx(source: ModelSource, *, shapes: Mapping[str, Sequence[int]] | None = None) -> ModuleOp:
+def import_onnx(source: ModelSource, *, shapes: Mapping[str, Sequence[Extent]] | None = None) -> ModuleOp:
     """Returns the relay module of an ONNX model.
 
-    `shapes` fixes the shapes of inputs by name. A dynamic dimension has its name as key, or `x_0` for axis 0 of input
-    `x` if it has no name; the value is its minimum, maximum and typical size. An initializer that is also a model input
-    becomes a required argument if `shapes` names it. The function is `@main`; `relay.name` of its arguments and results
-    is their name in the model.
+    `shapes` has the shapes of inputs by name. A number fixes a dynamic dimension; a name makes a dimension dynamic,
+    even if the model has a number. A dynamic dimension has its name as key, or `x_0` for axis 0 of input `x` if it has
+    no name; the value is its minimum, maximum and typical size. An initializer that is also a model input becomes a
+    required argument if `shapes` names it. The function is `@main`; `relay.name` of its arguments and results is their
+    name in the model.
 
     Raises `ModelImportError` for an unreadable or truncated file, unsupported nodes (all of them in one message), an
-    ill-formed graph (cycle, undefined value), an illegal attribute, and a shape mismatch.
+    ill-formed graph (cycle, undefined value), an illegal attribute, a shape mismatch, and a node that allows a single
+    size of a dimension which `shapes` makes dynamic.
     """
     return ModelImport(source, shapes=shapes).module()
 
@@ -69,7 +72,7 @@ class ModelImport:
         self,
         source: ModelSource | LoadedModel,
         *,
-        shapes: Mapping[str, Sequence[int]] | None = None,
+        shapes: Mapping[str, Sequence[Extent]] | None = None,
         dtypes: Mapping[str, str] | str | None = None,
         opset: int | None = None,
         assume_types: bool = False,
@@ -88,12 +91,13 @@ class ModelImport:
         self.graph = GraphBuilder(Block(), self.model.graph, self.location, opsets, functions, tensors)
         self.problems: dict[int, ModelImportError] = {}
         self.value_problems: list[ModelImportError] = []
+        self._opened = opened_names(self.inputs, fixed)
         self._continues = assume_types
         self._assumed = declared_types(self.model) if assume_types else {}
         self._add_inputs(fixed, dtypes)
         self._convert_nodes()
 
-    def _add_inputs(self, fixed: Mapping[str, Sequence[int]], dtypes: Mapping[str, str] | str | None) -> None:
+    def _add_inputs(self, fixed: Mapping[str, Sequence[Extent]], dtypes: Mapping[str, str] | str | None) -> None:
         """Adds a block argument for each input, except unread inputs of unsupported types."""
         types: dict[str, Attribute] = {}
         for value in self.inputs:
@@ -162,7 +166,8 @@ class ModelImport:
 
     def module(self) -> ModuleOp:
         """Returns the module; raises the errors of its nodes."""
-        report([*self.value_problems, *self.problems.values()], self.location)
+        fixing = fixing_nodes(self.graph.block, self._opened)
+        report([*self.value_problems, *self.problems.values(), *fixing], self.location)
         return _module(self.model.graph, self.inputs, self.graph, self._sizes)
 
     def weights(self) -> dict[str, SSAValue]:

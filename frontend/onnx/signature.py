@@ -12,6 +12,7 @@ import onnx
 from xdsl.dialects.builtin import TensorType, UnrankedTensorType
 from xdsl.ir import Attribute
 
+from xrelay.arguments import Extent
 from xrelay.dialects.shared.dtypes import element_type
 from xrelay.dialects.shared.types import OptionalType, SequenceType, shape_of, tensor_type, with_dims
 from xrelay.errors import ModelImportError, TypeInferenceError, did_you_mean, printable
@@ -40,8 +41,10 @@ def check_names(what: str, given: Mapping[str, object], inputs: Sequence[onnx.Va
             raise ModelImportError(f"{what} names {name!r}, which is not an input of the model", help=hint)
 
 
-def input_type(value: onnx.ValueInfoProto, override: Sequence[int] | None, dtype: str | None = None) -> Attribute:
-    """Returns the type of a graph input; `override` fixes its dimensions, `dtype` its element type if it has none.
+def input_type(value: onnx.ValueInfoProto, override: Sequence[Extent] | None, dtype: str | None = None) -> Attribute:
+    """Returns the type of a graph input; `override` has its dimensions, `dtype` its element type if it has none.
+
+    A name in `override` makes a dimension dynamic, also if the model has a number.
 
     Raises `ModelImportError` for a tensor without a shape, for a type that `value_type` refuses, and for an input that
     contradicts `override`.
@@ -52,10 +55,10 @@ def input_type(value: onnx.ValueInfoProto, override: Sequence[int] | None, dtype
     return _tensor(value.type.tensor_type, override, dtype, location)
 
 
-def value_type(type: onnx.TypeProto, location: str, override: Sequence[int] | None = None) -> Attribute:
+def value_type(type: onnx.TypeProto, location: str, override: Sequence[Extent] | None = None) -> Attribute:
     """Returns the type of a tensor, a sequence or an optional; extents of tensors in containers have no names.
 
-    `override` fixes the dimensions of the tensor, or of every tensor in the container. Without a shape in the model,
+    `override` has the dimensions of the tensor, or of every tensor in the container. Without a shape in the model,
     tensors in containers have any rank.
 
     Raises `ModelImportError` about `location` for a type of another kind, and for a tensor without a shape.
@@ -79,13 +82,13 @@ def value_type(type: onnx.TypeProto, location: str, override: Sequence[int] | No
 
 
 def _tensor(
-    tensor: onnx.TypeProto.Tensor, override: Sequence[int] | None, dtype: str | None, location: str
+    tensor: onnx.TypeProto.Tensor, override: Sequence[Extent] | None, dtype: str | None, location: str
 ) -> Attribute:
     element = _element_type(tensor.elem_type, dtype, location)
     if not tensor.HasField("shape"):
         if override is None:
             raise ModelImportError("the model has no shape for it", location=location, help="pass it in shapes={…}")
-        return tensor_type(override, element)
+        return tensor_type([_chosen(extent, location) for extent in override], element)
     declared = [_dim(dim) for dim in tensor.shape.dim]
     return tensor_type(_overridden(declared, override, location), element)
 
@@ -200,7 +203,7 @@ def _dim(dim: onnx.TensorShapeProto.Dimension) -> Dim:
     return symbol(name if is_dim_name(name) else f"{name}_")
 
 
-def _overridden(declared: Sequence[Dim], override: Sequence[int] | None, location: str) -> Sequence[Dim]:
+def _overridden(declared: Sequence[Dim], override: Sequence[Extent] | None, location: str) -> Sequence[Dim]:
     if override is None:
         return declared
     if len(override) != len(declared):
@@ -208,11 +211,20 @@ def _overridden(declared: Sequence[Dim], override: Sequence[int] | None, locatio
             f"shapes has {len(override)} dimensions, the model has {len(declared)}", location=location
         )
     for axis, (known, given) in enumerate(zip(declared, override, strict=True)):
-        if given < 0:
-            raise ModelImportError(f"shapes has the negative dimension {given}", location=location)
-        if isinstance(known, int) and known != given:
+        if isinstance(known, int) and isinstance(given, int) and known != given:
             raise ModelImportError(f"shapes has {given} for dimension {axis}, the model has {known}", location=location)
-    return tuple(override)
+    return [_chosen(extent, location) for extent in override]
+
+
+def _chosen(extent: Extent, location: str) -> Dim:
+    """Returns an extent in `shapes` as a dimension."""
+    if isinstance(extent, str):
+        if not is_dim_name(extent):
+            raise ModelImportError(f"shapes has {extent!r}, which is not a name of a dimension", location=location)
+        return symbol(extent)
+    if extent < 0:
+        raise ModelImportError(f"shapes has the negative dimension {extent}", location=location)
+    return extent
 
 
 def identifier(name: str) -> str | None:

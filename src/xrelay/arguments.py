@@ -6,11 +6,14 @@ from collections.abc import Mapping, Sequence
 from operator import index
 from os import PathLike, fspath
 from pathlib import Path
-from typing import SupportsIndex, TypeGuard, cast
+from typing import SupportsIndex, TypeAlias, TypeGuard, cast
 
 from xrelay.errors import InputError
 
-Shapes = dict[str, tuple[int, ...]]
+Extent: TypeAlias = int | str
+"""The size of a dimension, or its name if it is dynamic."""
+
+Shapes = dict[str, tuple[Extent, ...]]
 
 MAX_OPT_LEVEL = 3
 """The highest optimisation level."""
@@ -20,8 +23,10 @@ _HELP = "pass a dictionary such as {'data': (1, 3, 224, 224)}"
 def checked_shapes(shapes: object) -> Shapes:
     """Returns input shapes by name with extents of type `int`; empty for `None`.
 
-    Raises `InputError` unless `shapes` maps names to sequences of integers. A float such as 8.0 is refused: it compares
-    equal to 8, so tensor types with it would compare equal too.
+    A name among the extents makes its dimension dynamic.
+
+    Raises `InputError` unless `shapes` maps names to sequences of integers and names. A float such as 8.0 is refused:
+    it compares equal to 8, so tensor types with it would compare equal too.
     """
     if shapes is None:
         return {}
@@ -61,15 +66,19 @@ def _checked_name(name: object) -> str:
     return name
 
 
-def _checked_shape(name: object, shape: object) -> tuple[int, ...]:
+def _checked_shape(name: object, shape: object) -> tuple[Extent, ...]:
     if not _is_sequence(shape):
         raise InputError(f"shapes: {name!r} has {_shown(shape)}, which is not a sequence of extents", help=_HELP)
     return tuple(_checked_extent(name, extent) for extent in shape)
 
 
-def _checked_extent(name: object, extent: object) -> int:
+def _checked_extent(name: object, extent: object) -> Extent:
+    if isinstance(extent, str):
+        return extent
     if not isinstance(extent, SupportsIndex) or isinstance(extent, bool):
-        raise InputError(f"shapes: {name!r} has the extent {_shown(extent)}, which is not an integer", help=_HELP)
+        raise InputError(
+            f"shapes: {name!r} has the extent {_shown(extent)}, which is neither an integer nor a name", help=_HELP
+        )
     return index(extent)
 
 

@@ -72,8 +72,8 @@ def add_shapes(parser: ArgumentParser) -> None:
         default=[],
         type=parse_shape,
         metavar="NAME:DxDx…",
-        help="shape of an input with dynamic dimensions, e.g. data:1x3x224x224; or minimum, maximum and typical size "
-        "of a dimension that stays dynamic, e.g. n:1..128:8",
+        help="shape of an input with dynamic dimensions, e.g. data:1x3x224x224; a name makes a dimension dynamic, e.g. "
+        "data:nx3x224x224; or minimum, maximum and typical size of a dynamic dimension, e.g. n:1..128:8",
     )
 
 
@@ -120,19 +120,19 @@ def add_memory_limit(parser: ArgumentParser) -> None:
     )
 
 
-def parse_shape(text: str) -> tuple[str, tuple[int, ...]]:
-    """Parses `x:1x3x224x224` to name and extents, `n:1..128:8` to name and sizes; the name may contain colons."""
+def parse_shape(text: str) -> tuple[str, tuple[int | str, ...]]:
+    """Parses `x:nx3x224x224` to name and extents, `n:1..128:8` to name and sizes.
+
+    The name may contain colons. A name of a dimension contains no x, which separates extents.
+    """
     sizes = re.fullmatch(r"(.+):(\d+)\.\.(\d+):(\d+)", text)
     if sizes is not None:
         return sizes[1], (int(sizes[2]), int(sizes[3]), int(sizes[4]))
     name, colon, extents = text.rpartition(":")
-    try:
-        shape = tuple(int(extent) for extent in extents.split("x")) if extents else ()
-    except ValueError:
-        shape = None
-    if not colon or not name or shape is None or any(extent < 0 for extent in shape):
+    words = extents.split("x") if extents else []
+    if not colon or not name or not all(word.isdecimal() or word.isidentifier() for word in words):
         raise ArgumentTypeError(f"{text!r} is not of the form name:1x3x224x224 or name:1..128:8")
-    return name, shape
+    return name, tuple(int(word) if word.isdecimal() else word for word in words)
 
 
 def named_size(text: str) -> tuple[str, int]:
@@ -143,7 +143,7 @@ def named_size(text: str) -> tuple[str, int]:
     return name, int(size)
 
 
-def parse_sizes(text: str) -> dict[str, tuple[int, ...]]:
+def parse_sizes(text: str) -> dict[str, tuple[int | str, ...]]:
     """Parses `x:1x3x224x224,n=8`, shapes of inputs and sizes of dimensions, to the argument of `specialize`."""
     parts = [parse_shape(part) if "=" not in part else named_size(part) for part in text.split(",")]
     return {name: (size,) * 3 if isinstance(size, int) else size for name, size in parts}

@@ -49,7 +49,7 @@ class ModelSummary:
     ops: list[OpUse]
 
 
-def summarize(path: Path, shapes: Mapping[str, Sequence[int]] | None = None) -> ModelSummary:
+def summarize(path: Path, shapes: Mapping[str, Sequence[int | str]] | None = None) -> ModelSummary:
     """Imports all supported nodes of an ONNX file.
 
     Raises `ModelImportError` if it is not an ONNX model or its graph is ill-formed.

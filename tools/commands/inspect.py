@@ -74,7 +74,7 @@ class InspectCommand(Command):
         return status
 
 
-def _coverage(path: Path, shapes: Mapping[str, Sequence[int]], *, json: bool) -> tuple[list[str], int]:
+def _coverage(path: Path, shapes: Mapping[str, Sequence[int | str]], *, json: bool) -> tuple[list[str], int]:
     """Returns the ops of a model with the way each is imported, and the exit code."""
     from xrelay.frontend.onnx.coverage import coverage
     from xrelay.tools.commands.coverage import as_json, as_text
@@ -84,7 +84,7 @@ def _coverage(path: Path, shapes: Mapping[str, Sequence[int]], *, json: bool) ->
     return lines, int(not found.is_whole)
 
 
-def _inspect_onnx(path: Path, shapes: Mapping[str, Sequence[int]]) -> tuple[list[str], int]:
+def _inspect_onnx(path: Path, shapes: Mapping[str, Sequence[int | str]]) -> tuple[list[str], int]:
     """Returns opset, inputs, outputs, and each op with its count and the reasons why nodes cannot be imported."""
     from xrelay.tools.commands.coverage import summarize
 

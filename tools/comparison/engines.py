@@ -37,7 +37,7 @@ class Workload:
     """The .onnx file."""
     names: tuple[str, ...]
     """The names of the inputs, in the order of the arrays."""
-    shapes: Mapping[str, tuple[int, ...]]
+    shapes: Mapping[str, tuple[int | str, ...]]
     """Shapes of inputs, and (minimum, maximum, typical) sizes of dynamic dimensions, as in `--shapes`."""
     opt_level: int = 3
     target: str | None = None

@@ -30,10 +30,11 @@ class SizeHint:
     usual: int
 
     @staticmethod
-    def of(name: str, numbers: Sequence[int], location: str | None = None) -> SizeHint:
+    def of(name: str, sizes: Sequence[int | str], location: str | None = None) -> SizeHint:
         """Returns the hint of three numbers. Raises `InputError` unless 0 <= least <= usual <= greatest <= limit."""
-        if len(numbers) != 3:
-            raise InputError(f"the sizes of {name} are {len(numbers)} numbers, not 3: {list(numbers)}",
+        numbers = [size for size in sizes if isinstance(size, int)]
+        if len(sizes) != 3 or len(numbers) != 3:
+            raise InputError(f"the sizes of {name} are {len(numbers)} numbers, not 3: {list(sizes)}",
                              location=location, help="pass (minimum, maximum, typical)")  # fmt: skip
         least, greatest, usual = numbers
         if not 0 <= least <= usual <= greatest <= MAX_EXTENT:
@@ -42,6 +43,11 @@ class SizeHint:
                 location=location, help=f"they must satisfy 0 <= minimum <= typical <= maximum <= {MAX_EXTENT}",
             )  # fmt: skip
         return SizeHint(least, greatest, usual)
+
+    @property
+    def sizes(self) -> tuple[int, int, int]:
+        """The three sizes."""
+        return self.least, self.greatest, self.usual
 
     def facts(self, name: str) -> tuple[AtLeast, AtLeast]:
         """Returns the range of `name` as facts."""
@@ -67,12 +73,11 @@ def size_hints(function: FuncOp) -> dict[str, SizeHint]:
     return hints
 
 
-def add_size_hints(function: FuncOp, sizes: Mapping[str, Sequence[int]]) -> None:
+def add_size_hints(function: FuncOp, sizes: Mapping[str, Sequence[int | str]]) -> None:
     """Adds size hints to a function. Raises `InputError` for invalid ones."""
-    for name, numbers in sizes.items():
-        SizeHint.of(name, numbers)
+    hints = {name: SizeHint.of(name, numbers) for name, numbers in sizes.items()}
     attribute = function.attributes.get(SIZES)
     arrays = dict(attribute.data) if isinstance(attribute, DictionaryAttr) else {}
-    arrays |= {name: DenseArrayBase.from_list(i64, numbers) for name, numbers in sizes.items()}
+    arrays |= {name: DenseArrayBase.from_list(i64, hint.sizes) for name, hint in hints.items()}
     if arrays:
         function.attributes[SIZES] = DictionaryAttr(arrays)

@@ -61,7 +61,8 @@ def compile(
     defaults to that of the entered `PassContext`, else 3. The context also selects and configures the graph passes, and
     its instruments observe every pass. `threads` is the maximum number of threads per call.
 
-    `shapes` fixes dynamic input shapes by name. For a named dimension that stays dynamic, `shapes={"n": (1, 128, 8)}`
+    `shapes` has the shapes of inputs by name: a number fixes a dynamic dimension, and a name makes a dimension dynamic,
+    as in `shapes={"x": ("n", 3, 224, 224)}`. For a named dimension that stays dynamic, `shapes={"n": (1, 128, 8)}`
     passes its minimum, maximum and typical size: schedules are chosen for these, and other sizes are refused.
     `dump_stages` is a folder that receives the program after each stage. With `cache`, a model compiled before with the
     same options is loaded from disk. `progress` is called with `(done, total, step)`. `memory_limit` is the maximum

@@ -73,13 +73,18 @@ class Recipe:
         """Whether the program is an ONNX file."""
         return self.path is not None and self.path.suffix == ".onnx"
 
+    @property
+    def _fixes_inputs(self) -> bool:
+        """Whether the shapes of inputs fix all sizes; the model has other numbers for dimensions named in `shapes`."""
+        return self.is_onnx and not any(isinstance(extent, str) for shape in self.shapes.values() for extent in shape)
+
     def at(self, inputs: Sequence[TensorSpec], sizes: Mapping[str, int]) -> Recipe:
         """Returns the recipe of a version; `inputs` are those of the model for all sizes.
 
-        For an ONNX model, it is that of a compilation with the shapes of all inputs.
+        For an ONNX model, it is that of a compilation with the shapes of all inputs, unless `shapes` has names.
         """
         shapes = {name: numbers for name, numbers in self.shapes.items() if name not in sizes}
-        if self.is_onnx:
+        if self._fixes_inputs:
             fixed = [spec for spec in inputs if not spec.containers and spec.is_open]
             shapes |= {spec.name: spec.at(sizes).known_shape for spec in fixed}
         return replace(self, shapes=shapes, sizes=sizes)
@@ -105,7 +110,7 @@ class Recipe:
         from xrelay.api.sources import fix_sizes, load_source
 
         module = load_source(self.source, shapes=self.shapes, trust=self.trust)
-        if self.sizes and not self.is_onnx:
+        if self.sizes and not self._fixes_inputs:
             fix_sizes(module, self.sizes)
         context = self.context if self.sizes else None  # already entered for the model for all sizes
         with nullcontext() if context is None else context, self.target:
@@ -160,7 +165,8 @@ class Recipe:
         """
         specs = {spec.name: spec for spec in inputs} if self.is_onnx else {}
         rows: list[tuple[int | str, int]] = []
-        for name, numbers in shapes.items():
+        for name, extents in shapes.items():
+            numbers = [extent if isinstance(extent, int) else -1 for extent in extents]
             spec, is_size = specs.get(name), name in dims and len(numbers) == 3 and len({*numbers}) == 1
             if spec is not None and len(spec.shape) == len(numbers):
                 rows += zip(spec.shape, numbers, strict=True)
@@ -176,7 +182,8 @@ class Recipe:
             self._refuse(shapes)
             raise InputError(f"the dimension {missing[0]} stays dynamic", help=f"pass sizes of {', '.join(dims)}")
         for name in dims:
-            least, greatest, _ = self.shapes.get(name, (0, MAX_EXTENT, 0))
+            hint = self.shapes.get(name, (0, MAX_EXTENT, 0))
+            least, greatest, _ = (extent for extent in hint if isinstance(extent, int))
             if not least <= sizes[name] <= greatest:
                 raise InputError(f"the dimension {name} is {sizes[name]}, the range is {least} to {greatest}")
         return {name: sizes[name] for name in dims}
@@ -193,7 +200,7 @@ class Recipe:
         models = ModelCache.default() if is_cached else None
         if models is None:
             return None
-        sizes = None if self.is_onnx else self.sizes
+        sizes = None if self._fixes_inputs else self.sizes
         key = model_key(
             self.digest,
             self.target,

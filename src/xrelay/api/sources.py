@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 Source: TypeAlias = "str | PathLike[str] | bytes | onnx.ModelProto | ModuleOp"
 """A path of an `.onnx` or `.mlir` file, an ONNX model in memory, its bytes, or a module."""
 
-Shapes: TypeAlias = Mapping[str, Sequence[int]]
-"""Shapes of dynamic inputs by name; for a named dimension its minimum, maximum and typical size."""
+Shapes: TypeAlias = Mapping[str, Sequence[int | str]]
+"""Shapes of inputs by name, with a name for a dynamic dimension; for a name its minimum, maximum and typical size."""
 
 _SUFFIX_HELP = "rename the file by its content; xrelay.load reads compiled models, the tools read .xrelay files"
 

@@ -9,6 +9,7 @@ from typing import Any, Final
 import numpy as np
 import onnx
 
+from xrelay.arguments import Shapes
 from xrelay.runtime.metadata import OPEN, SEQUENCE, TensorSpec
 
 NO_VERSION: Final = (1 << 63) - 1
@@ -88,13 +89,13 @@ class FixedSizes:
         size = self.by_name.get(dim.dim_param, self.by_denotation.get(dim.denotation))
         return size if size is not None else dim.dim_param if dim.dim_param else None
 
-    def shapes(self, graph: onnx.GraphProto) -> dict[str, tuple[int, ...]]:
+    def shapes(self, graph: onnx.GraphProto) -> Shapes:
         """Returns these sizes as `shapes=` of `xrelay.compile`.
 
         An input without further dynamic extents has its shape; other dimensions have their minimum, maximum and typical
         size, which are equal.
         """
-        found: dict[str, tuple[int, ...]] = {}
+        found: Shapes = {}
         for value in graph.input:
             dims = value.type.tensor_type.shape.dim
             extents = [self.extent(dim) for dim in dims]

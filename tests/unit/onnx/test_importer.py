@@ -70,9 +70,10 @@ def test_shapes_tell_sizes_of_dimensions_without_a_name_by_input_and_axis() -> N
         ({"x": (1, 3, 8)}, ["3 dimensions", "4"]),
         ({"x": (1, 4, 8, 8)}, ["4", "3"]),
         ({"x": (-1, 3, 8, 8)}, ["negative"]),
+        ({"x": ("2 * n", 3, 8, 8)}, ["2 * n", "name"]),
     ],
 )
-def test_shapes_that_do_not_fit(shapes: dict[str, tuple[int, ...]], words: list[str]) -> None:
+def test_shapes_that_do_not_fit(shapes: dict[str, tuple[int | str, ...]], words: list[str]) -> None:
     with pytest.raises(ModelImportError) as caught:
         import_onnx(conv_model(data=("batch", 3, 8, 8)), shapes=shapes)
     assert all(word in str(caught.value) for word in words)

@@ -19,6 +19,7 @@ ANSWERS = {
     "Why was this op not fused?": r"decision: not fused(.|\n)*blocked by: the edge from",
     "Where is the memory?": r"memory of a run: [1-9]",
     "Which node computes wrong values?": r"values agree: native against interpreter",
+    "How do I make the batch dynamic?": r"dynamic dimensions: n ",
     "Why this layout?": r"/stem/conv/Conv: remark: relay-alter-op-layout: .* works in ",
     "Why this schedule, and what would another one cost?": r"cycles(.|\n)*\* +[\d,]+ (.|\n)*primitives",
     "What did this pass change?": r"\+ .*relay\.fused",
@@ -37,6 +38,7 @@ def words_of(command: str) -> list[str]:
     tool, *words = shlex.split(command)
     name = NAMES.get(words[1], "") if words[0] == "explain" else ""
     words = [word.replace("NAME", name).replace("PASS", "relay-infer-type,relay-fuse-ops") for word in words]
+    words = [word.replace("data:nx3x224x224", "x:nx3x16x16") for word in words]
     module = {"xrelay": "xrelay.tools.xrelay_cli", "xrelay-opt": "xrelay.tools.xrelay_opt"}[tool]
     return [sys.executable, "-m", module, *words]
 
