@@ -46,8 +46,8 @@ After:
 A result is NaN if one of its factors is an infinity, or a number that bf16 rounds to one.
 
 The pass does nothing without the instruction `tdpbf16ps` in `tiles` or without vectors of 16 f32. It refuses, with a
-remark: weights that are not constant or not in blocks of 16 columns; other element types; less than 16 rows in a
-matrix, or rows of dynamic number; sums of less than 64 or of an odd number of terms; other filters, padding, groups and
+remark: weights that are not constant or not in blocks of 16 columns; other element types; matrices that may have
+less than 16 rows; sums of less than 64 or of an odd number of terms; other filters, padding, groups and
 images of dynamic size; and products that would not be at least 10 % faster.
 """
 
@@ -67,6 +67,7 @@ from xrelay.dialects.relay.core.attribute_values import ints
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import optional_int
+from xrelay.dialects.relay.core.size_hints import size_hints
 from xrelay.dialects.relay.layout.layout import Layout
 from xrelay.dialects.relay.ops.annotation import StopFusionOp
 from xrelay.dialects.relay.ops.nn.conv import Conv2DOp
@@ -79,11 +80,13 @@ from xrelay.dialects.relay.ops.tensor.transform import LayoutTransformOp
 from xrelay.dialects.shared.dtypes import numpy_dtype
 from xrelay.dialects.shared.split_floats import PARTS
 from xrelay.dialects.shared.types import element_type_of, is_complete, shape_of
+from xrelay.index_algebra.dims import estimate
 from xrelay.index_algebra.divisors import largest_divisor
 from xrelay.passes.graph.op_kinds import is_constant
 from xrelay.passes.graph.remarks import Remark, Remarks, report
 from xrelay.passes.graph.rewriting import Emitter, constant_of, owner_of, rewrite_once, static_shape
 from xrelay.passes.infra.xrelay_pass import Numerics, XRelayPass
+from xrelay.passes.types.type_solver import function_around
 from xrelay.target.instructions import PAIR_TERMS
 
 RTOL: Final = 1e-4
@@ -253,13 +256,16 @@ def _size_of_dense(op: ContribDensePackOp) -> Size | str:
     """Returns the size of a dense layer, or why it is not split."""
     if op.layout != Layout.parse(f"NC{BLOCK}n"):
         return f"its weight is in {op.layout}, not in NC{BLOCK}n"
-    extents = (*shape_of(op.data.type), shape_of(op.weight.type)[0])
-    *outer, depth, blocks = (extent for extent in extents if isinstance(extent, int))
-    if len(outer) + 2 < len(extents):
-        return "the number of its rows is dynamic"
-    if outer and outer[-1] < ROWS:
-        return f"its matrices have {outer[-1]} rows, a tile has {ROWS}"
-    return Size(prod(outer), blocks * BLOCK, depth)
+    (*outer, depth), blocks = shape_of(op.data.type), shape_of(op.weight.type)[0]
+    if not isinstance(depth, int) or not isinstance(blocks, int):
+        return "the size of its weight is dynamic"
+    hints = size_hints(function_around(op))
+    least = {name: hint.least for name, hint in hints.items()}
+    usual = {name: hint.usual for name, hint in hints.items()}
+    rows = estimate(outer[-1], least, 1) if outer else 1
+    if rows < ROWS:
+        return f"its matrices have {rows} rows or more, a tile has {ROWS}"
+    return Size(prod(estimate(extent, usual, 1) for extent in outer), blocks * BLOCK, depth)
 
 
 def _size_of_conv(op: Conv2DOp) -> Size | str:
