@@ -11,6 +11,7 @@ from xdsl.ir import Attribute
 
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.dialects.shared.attribute_names import CONTAINER, OUTPUT_PLACE
+from xrelay.interpreters.call_progress import Progress
 from xrelay.interpreters.loop import run_loop_module
 from xrelay.interpreters.loop.host_ops import value_of_list
 from xrelay.interpreters.relay import run_relay
@@ -18,22 +19,29 @@ from xrelay.interpreters.relay.run import HostValue, host_value, run_relay_value
 from xrelay.interpreters.topi import run_topi_module
 
 
-def run_at_level(level: str, module: ModuleOp, function: str, inputs: Sequence[Array]) -> list[Array]:
-    """Returns the results of `function` from the interpreter of `level`; raises its errors."""
+def run_at_level(
+    level: str, module: ModuleOp, function: str, inputs: Sequence[Array], progress: Progress | None = None
+) -> list[Array]:
+    """Returns the results of `function` from the interpreter of `level`; raises its errors.
+
+    At the topi and loop levels, `progress` is called before each call in the function.
+    """
     match level:
         case "loop":
-            return run_loop_module(module, function, inputs)
+            return run_loop_module(module, function, inputs, progress=progress)
         case "topi":
-            return run_topi_module(module, function, inputs)
+            return run_topi_module(module, function, inputs, progress)
         case _:
             return run_relay(module, inputs, function)
 
 
-def values_at_level(level: str, module: ModuleOp, function: str, inputs: Sequence[HostValue]) -> list[HostValue]:
+def values_at_level(
+    level: str, module: ModuleOp, function: str, inputs: Sequence[HostValue], progress: Progress | None = None
+) -> list[HostValue]:
     """Like `run_at_level`, but returns sequences as lists, and optionals as their value or None."""
     if level not in ("loop", "topi"):
         return run_relay_values(module, inputs, function)
-    values = run_at_level(level, module, function, cast("Sequence[Array]", inputs))
+    values = run_at_level(level, module, function, cast("Sequence[Array]", inputs), progress)
     if level == "topi":
         return [host_value(value) for value in values]
     containers = _containers(module, function)

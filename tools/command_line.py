@@ -133,20 +133,25 @@ def line_of(error: Exception) -> str:
 
 
 @contextmanager
-def progress_bar(title: str) -> Generator[Callable[[int, int, str], None] | None]:
-    """Yields a callback `(done, total, step)` that draws on stderr, or `None` if stderr is not a terminal."""
+def progress_bar(title: str, *, estimate: bool = False) -> Generator[Callable[[int, int, str], None] | None]:
+    """Yields a callback `(done, total, step)` that draws on stderr, or `None` if stderr is not a terminal.
+
+    With `estimate`, the bar has the time that remains if all steps take as long as the last ones.
+    """
     if not sys.stderr.isatty():
         yield None
         return
     from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-    columns = (
+    columns = [
         TextColumn("{task.description}"),
         BarColumn(),
         TextColumn("{task.fields[step]}", markup=False),
         TimeElapsedColumn(),
-    )
+    ]
+    if estimate:
+        columns += [TextColumn("remaining:"), TimeRemainingColumn()]
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(title, step="")
 

@@ -41,6 +41,7 @@ from xrelay.environment import call_limit
 from xrelay.errors import DimensionError, InputError, InterpreterError
 from xrelay.index_algebra.dims import ANY, Dim, Shape, evaluate, name_and_size, names_of, shape_text, symbol
 from xrelay.index_algebra.requirement import LHS, RHS
+from xrelay.interpreters.call_progress import CallProgress, Progress
 from xrelay.interpreters.loop.body import undefined
 from xrelay.interpreters.loop.frame import Array
 from xrelay.interpreters.loop.host_ops import (
@@ -129,14 +130,16 @@ def run_loop_module(
     function_name: str,
     inputs: Sequence[Array],
     resolve_weight: ResolveWeight | None = None,
+    progress: Progress | None = None,
 ) -> list[Array]:
     """Runs a function of the module, usually `main`; returns its outputs.
 
     Outputs, and the arena of a planned module, are allocated here. `resolve_weight` returns the array of a
-    `loop.weight`'s attribute; without it the attribute must hold its own data. Raises `InputError` for a wrong number,
-    shape or dtype of inputs, and `InterpreterError` for out-of-bounds accesses and unsupported ops.
+    `loop.weight`'s attribute; without it the attribute must hold its own data. `progress` is called before each call in
+    the function. Raises `InputError` for a wrong number, shape or dtype of inputs, and `InterpreterError` for
+    out-of-bounds accesses and unsupported ops.
     """
-    runner = _Runner(module, resolve_weight if resolve_weight is not None else own_data)
+    runner = _Runner(module, resolve_weight if resolve_weight is not None else own_data, CallProgress(progress))
     function = runner.function(function_name)
     outputs = _output_count(function)
     parameters = function.body.block.args
@@ -211,9 +214,9 @@ def own_data(weight: Attribute) -> Array:
 class _Runner:
     """Runs the functions of a module; kernels are compiled on their first call."""
 
-    def __init__(self, module: ModuleOp, resolve_weight: ResolveWeight):
+    def __init__(self, module: ModuleOp, resolve_weight: ResolveWeight, progress: CallProgress):
         self._functions = {op.sym_name.data: op for op in module.ops if isinstance(op, func.FuncOp)}
-        self._resolve_weight = resolve_weight
+        self._resolve_weight, self._progress = resolve_weight, progress
         self._kernels: dict[str, KernelFunction] = {}
         self._depth, self._call_limit = 0, call_limit()
         self.sizes: Mapping[str, int] = {}
@@ -246,6 +249,8 @@ class _Runner:
             return []
         if self._depth > self._call_limit:
             raise InterpreterError(too_many_calls(f"@{name}", self._call_limit))
+        if self._depth == 0:
+            self._progress.enter(function)
         self._depth += 1
         returned = yield self._walk(function, arguments)
         self._depth -= 1
@@ -282,6 +287,7 @@ class _Runner:
         return None
 
     def _call(self, op: func.CallOp, values: dict[SSAValue, Value]) -> Work[None]:
+        self._progress.start(op)
         given = yield self.call(op.callee.string_value(), [values[argument] for argument in op.arguments])
         values.update(zip(op.results, given, strict=True))
 

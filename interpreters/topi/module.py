@@ -36,6 +36,7 @@ from xrelay.dialects.topi.specialize import has_named_dimensions, specialized
 from xrelay.environment import call_limit
 from xrelay.errors import DimensionError, InputError, InterpreterError
 from xrelay.index_algebra.dims import evaluate, name_and_size
+from xrelay.interpreters.call_progress import CallProgress, Progress
 from xrelay.interpreters.relay.dim_bindings import check_requirements, check_size_bounds, note_extents
 from xrelay.interpreters.relay.loop_run import LoopRun
 from xrelay.interpreters.relay.registry import evaluate_op
@@ -47,13 +48,15 @@ from xrelay.interpreters.topi.tensor_ops import evaluate_positions, evaluate_sca
 from xrelay.interpreters.work import Work, finish
 
 
-def run_topi_module(module: ModuleOp, name: str, inputs: Sequence[Array]) -> list[Array]:
-    """Returns the results of the function `name` on `inputs`.
+def run_topi_module(
+    module: ModuleOp, name: str, inputs: Sequence[Array], progress: Progress | None = None
+) -> list[Array]:
+    """Returns the results of the function `name` on `inputs`; `progress` is called before each call in it.
 
     Raises `InputError` for a wrong number, shape or dtype of inputs, and `InterpreterError` for unsupported ops.
     """
     functions = {op.sym_name.data: op for op in module.ops if isinstance(op, func.FuncOp)}
-    return finish(_Runner(functions).call(name, inputs))
+    return finish(_Runner(functions, CallProgress(progress)).call(name, inputs))
 
 
 def _sizes_in(type: Attribute, array: Array) -> dict[str, int]:
@@ -68,8 +71,8 @@ def _sizes_in(type: Attribute, array: Array) -> dict[str, int]:
 
 
 class _Runner:
-    def __init__(self, functions: dict[str, func.FuncOp]):
-        self._functions = functions
+    def __init__(self, functions: dict[str, func.FuncOp], progress: CallProgress):
+        self._functions, self._progress = functions, progress
         self._depth, self._call_limit = 0, call_limit()
         self._sizes: list[dict[str, int]] = []
         self._specialized: dict[str, dict[tuple[tuple[str, int], ...], func.FuncOp]] = {}
@@ -88,6 +91,8 @@ class _Runner:
         check_size_bounds(function, sizes)
         function = self._for_sizes(function, sizes)
         values = self._bind(function, inputs)
+        if self._depth == 0:
+            self._progress.enter(function)
         self._depth += 1
         self._sizes.append(sizes)
         for op in function.body.block.ops:
@@ -177,6 +182,7 @@ class _Runner:
         check_requirements(op, sizes)
         if isinstance(op, NamedCallOp):
             sizes = {name: evaluate(dim, sizes) for name, dim in op.names.items()}
+        self._progress.start(op)
         given = yield self.call(callee_name(op), [self._value(values, operand) for operand in op.operands], sizes)
         values.update(zip(op.results, given, strict=True))
 

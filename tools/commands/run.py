@@ -14,7 +14,7 @@ import numpy as np
 from xrelay.errors import printable
 from xrelay.runtime.lists import Listed
 from xrelay.runtime.metadata import TensorSpec, function_spec
-from xrelay.tools.command_line import add_switches
+from xrelay.tools.command_line import add_switches, progress_bar
 from xrelay.tools.commands.base import (
     Command,
     UsageError,
@@ -43,6 +43,8 @@ class RunCommand(Command):
     --interpret, the interpreter of the program's level (relay, topi or loop) runs it instead of native code. --output
     adds an intermediate value to the outputs; the optimiser then keeps it. --profile also runs the model as
     `xrelay profile` does, and prints its table to stderr.
+
+    If stderr is a terminal, a bar shows the progress of the interpreters of the topi and loop levels by kernel calls.
     """
 
     name: ClassVar[str] = "run"
@@ -127,7 +129,8 @@ def _interpret(args: Namespace, module: ModuleOp | None) -> tuple[Inputs, Output
 
     program = program_of(args.model if module is None else module, shapes=dict(args.shapes))
     inputs = make_inputs(args, input_specs(program))
-    values = program.run(list(inputs.values()))
+    with progress_bar("interpreting", estimate=True) as draw:
+        values = program.run(list(inputs.values()), progress=draw)
     return inputs, _arrays([(entry.name, entry.dtype) for entry in program.outputs], values)
 
 
@@ -137,7 +140,8 @@ def _check(args: Namespace, module: ModuleOp | None, inputs: Inputs, outputs: Ou
     from xrelay.api.programs import program_of
 
     program = program_of(args.model if module is None else module, shapes=dict(args.shapes))
-    values = program.run([inputs[spec.name] for spec in program.inputs])
+    with progress_bar("interpreting", estimate=True) as draw:
+        values = program.run([inputs[spec.name] for spec in program.inputs], progress=draw)
     expected = [array for _, array in _arrays([(entry.name, entry.dtype) for entry in program.outputs], values)]
     if len(expected) != len(outputs):
         sys.stderr.write(f"check: DIFFERS, {len(outputs)} arrays, the interpreter has {len(expected)}\n")

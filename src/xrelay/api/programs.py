@@ -37,6 +37,7 @@ from xrelay.dialects.shared.types import ClosureType, OptionalType, SequenceType
 from xrelay.errors import InputError, TypeInferenceError
 from xrelay.index_algebra.dims import Shape
 from xrelay.interpreters.at_level import values_at_level
+from xrelay.interpreters.call_progress import Progress
 from xrelay.interpreters.loop.module import NamedSizes
 from xrelay.interpreters.relay.run import HostValue
 from xrelay.lowering.interface import ordered_outputs
@@ -59,10 +60,11 @@ class Program(ABC):
     outputs: Sequence[TensorSpec]
 
     @abstractmethod
-    def run(self, inputs: Sequence[HostValue]) -> Sequence[HostValue]:
+    def run(self, inputs: Sequence[HostValue], *, progress: Progress | None = None) -> Sequence[HostValue]:
         """Returns the outputs for `inputs`, which must have the program's dtypes and shapes.
 
-        Sequences are lists, optionals their value or `None`.
+        Sequences are lists, optionals their value or `None`. The interpreters of the topi and loop levels call
+        `progress` before each call in the function.
         """
 
 
@@ -75,7 +77,7 @@ class NativeProgram(Program):
         self._model = model
         self.inputs, self.outputs = model.inputs, model.outputs
 
-    def run(self, inputs: Sequence[HostValue]) -> Sequence[HostValue]:
+    def run(self, inputs: Sequence[HostValue], *, progress: Progress | None = None) -> Sequence[HostValue]:
         """Runs the compiled model."""
         return self._model.run(list(inputs))
 
@@ -99,9 +101,9 @@ class ModuleProgram(Program):
         else:
             self.inputs, self.outputs = _tensors(found)
 
-    def run(self, inputs: Sequence[HostValue]) -> Sequence[HostValue]:
+    def run(self, inputs: Sequence[HostValue], *, progress: Progress | None = None) -> Sequence[HostValue]:
         """Runs the interpreter of the level."""
-        return values_at_level(self.level, self._module, self._name, inputs)
+        return values_at_level(self.level, self._module, self._name, inputs, progress)
 
 
 def program_of(source: Source | CompiledModel, *, shapes: Shapes | None = None, function: str = "main") -> Program:

@@ -1,0 +1,65 @@
+"""The progress of runs in interpreters: by the calls of the entry function, and only on a terminal."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import numpy as np
+import pytest
+from rich.console import Console
+from support.levels import run_passes
+from xdsl.dialects.builtin import ModuleOp
+
+from xrelay.interpreters.at_level import run_at_level
+from xrelay.passes.infra.printing import print_module
+from xrelay.passes.infra.source import full_context, parse_module
+from xrelay.tools.xrelay_cli import main
+
+TEXT = """
+func.func @main(%x: tensor<4x4xf32>) -> tensor<4x4xf32> {
+  %a = relay.nn.dense(%x, %x) : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  %y = relay.nn.softmax(%a) : (tensor<4x4xf32>) -> tensor<4x4xf32>
+  func.return %y : tensor<4x4xf32>
+}
+"""
+
+
+def lowered(level: str) -> ModuleOp:
+    """The module at a level, with a kernel for each op."""
+    module = parse_module(full_context(), TEXT, "calls.mlir")
+    passes = "relay-infer-type,relay-fuse-ops,relay-outline-fused,convert-relay-to-topi"
+    run_passes(module, passes + (",topi-expand-named,convert-topi-to-loop" if level == "loop" else ""))
+    return module
+
+
+@pytest.mark.parametrize("level", ["topi", "loop"])
+def test_calls_are_reported_before_they_run(level: str) -> None:
+    reports: list[tuple[int, int, str]] = []
+
+    def report(done: int, total: int, step: str) -> None:
+        reports.append((done, total, step))
+
+    run_at_level(level, lowered(level), "main", [np.eye(4, dtype=np.float32)], report)
+    assert [(done, total) for done, total, _ in reports] == [(0, 2), (1, 2)]
+    assert ["dense" in name for _, _, name in reports] == [True, False]
+
+
+@pytest.mark.parametrize("is_terminal", [False, True])
+def test_progress_is_drawn_on_terminals(
+    is_terminal: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path, drawn = tmp_path / "m.mlir", io.StringIO()
+    path.write_text(print_module(lowered("loop")), encoding="utf-8")
+    monkeypatch.setattr("sys.stderr.isatty", lambda: is_terminal, raising=False)
+    console = Console(file=drawn, force_terminal=True, width=200)
+
+    def console_of(*, stderr: bool) -> Console:
+        assert stderr
+        return console
+
+    monkeypatch.setattr("rich.console.Console", console_of)
+    assert main(["run", str(path), "--random", "--interpret"]) == 0
+    assert capsys.readouterr().err == ""
+    assert ("interpreting" in drawn.getvalue()) is is_terminal
+    assert ("remaining" in drawn.getvalue()) is is_terminal
