@@ -17,6 +17,7 @@ from xrelay.api.sources import Shapes, Source
 from xrelay.arguments import checked_shapes
 from xrelay.dialects.relay.core.size_hints import SizeHint
 from xrelay.errors import DimensionError, ExecutionError, InputError, InterpreterError, XRelayError
+from xrelay.interpreters.call_progress import Progress
 from xrelay.interpreters.relay.run import HostValue
 from xrelay.passes.instruments.random_inputs import DRAWS, drawn_sizes, random_values
 from xrelay.runtime.dim_text import evaluate, names_in, solved_sizes
@@ -38,6 +39,7 @@ def same(
     atol: float | None = None,
     seed: int = 0,
     function: str = "main",
+    progress: Progress | None = None,
 ) -> Comparison:
     """Whether `a` and `b` compute the same: `|a - b| <= atol + rtol * |b|` for floats, equality for other dtypes.
 
@@ -47,6 +49,7 @@ def same(
     dimensions get random sizes of 1 to 8, which are redrawn if both programs refuse them. Sequences are lists,
     optionals their value or `None`, and their elements are compared one by one. `atol` defaults to 1e-4 of the largest
     finite absolute value of each output of `b`. NaN equals NaN, and infinity equals infinity of the same sign.
+    `progress` is called with `(done, total, callee)` before each call in a function at the topi or loop level.
 
     Raises `InputError` if the programs differ in number, dtype or shape of inputs or outputs, and for a module without
     an interpreter.
@@ -58,7 +61,7 @@ def same(
     _check_agreement("outputs", first.outputs, second.outputs)
     hints = _size_hints(first, second, shapes)
     shapes = {name: shape for name, shape in shapes.items() if name not in hints}
-    results = _results(first, second, inputs, shapes, hints, seed)
+    results = _results(first, second, inputs, shapes, hints, seed, progress)
     names = [spec.name for spec in first.outputs]
     found, expected = (flatten_arrays(names, result) for result in results)
     if list(found) != list(expected):
@@ -89,6 +92,7 @@ def _results(
     shapes: Shapes,
     hints: Mapping[str, SizeHint],
     seed: int,
+    progress: Progress | None,
 ) -> list[Sequence[HostValue]]:
     """Returns the results of both programs. Random inputs whose sizes both programs refuse are redrawn."""
     rng = np.random.default_rng(seed)
@@ -98,7 +102,7 @@ def _results(
         known = _known_extents(first, second, shapes, {} if inputs is None else _shapes_of(first.inputs, inputs))
         specs = _specs(first.inputs, known, _sizes(known, hints, rng, draw))
         arrays = _arrays(specs, inputs, seed, draw)
-        outcomes = [_outcome(program, arrays) for program in (first, second)]
+        outcomes = [_outcome(program, arrays, progress) for program in (first, second)]
         results = [outcome for outcome in outcomes if not isinstance(outcome, XRelayError)]
         errors = [outcome for outcome in outcomes if isinstance(outcome, XRelayError)]
         if results:
@@ -108,10 +112,12 @@ def _results(
     return results
 
 
-def _outcome(program: Program, arrays: Sequence[HostValue]) -> Sequence[HostValue] | XRelayError:
+def _outcome(
+    program: Program, arrays: Sequence[HostValue], progress: Progress | None
+) -> Sequence[HostValue] | XRelayError:
     """Returns the results of a program, or its error. It runs on a copy, since a faulty program may write to inputs."""
     try:
-        return program.run(deepcopy(arrays))
+        return program.run(deepcopy(arrays), progress=progress)
     except (ExecutionError, InterpreterError) as error:
         return error
 
