@@ -48,7 +48,7 @@ class Panel(NamedTuple):
     """The loops inside that the access depends on, without lanes: over further terms, and over vectors of columns."""
     lane: ForOp
     unrolled: ForOp | None
-    """The loop over the terms of an iteration if it is unrolled and the next one inside: no store depends on it."""
+    """The unrolled one of the inner loops over the terms of an iteration, if there is any: no store depends on it."""
     tiles: list[ForOp]
     """The loops over the tiles that read the panel, outermost first."""
     panels: ForOp
@@ -124,9 +124,8 @@ def _panel(terms: ForOp) -> Panel | None:
     plain = [loop for loop in inner if loop.index not in lanes]
     (lane,) = (lanes[loop.index] for loop in inner if loop.index in lanes)
     stored = {index for store in ops_of(terms.body, StoreOp) for index in store.index_operands}
-    first = next((loop for loop in plain if loop.parent is terms.body.block), None)
-    unrolled = None if first is None or first.kind is not LoopKind.UNROLLED or first.index in stored else first
-    return Panel(loads[0], plain, lane, unrolled, tiles[::-1], panels)
+    unrolled = (loop for loop in plain if loop.kind is LoopKind.UNROLLED and loop.index not in stored)
+    return Panel(loads[0], plain, lane, next(unrolled, None), tiles[::-1], panels)
 
 
 def _adds_up(loop: ForOp) -> bool:

@@ -30,7 +30,7 @@ from xrelay.lowering.topi_to_loop.schedules.kernel_view import (
     reduction_loops,
 )
 from xrelay.lowering.topi_to_loop.schedules.reduction import consumer_at_points, fold_at_consumer
-from xrelay.lowering.topi_to_loop.schedules.register_tile import TiledAxis, prefetch_weight, tile_products, unroll_terms
+from xrelay.lowering.topi_to_loop.schedules.register_tile import TiledAxis, prefetch_weight, tile_products
 from xrelay.lowering.topi_to_loop.schedules.schedule_draft import ITERATIONS_PER_THREAD, ScheduleDraft
 from xrelay.lowering.topi_to_loop.schedules.shared_axis import SharedAxis
 from xrelay.lowering.topi_to_loop.schedules.tile_model import FilterTile, RegisterTile, rank_filters, rank_tiles
@@ -57,8 +57,7 @@ def propose_conv2d_nchwc(view: KernelView) -> list[Proposal]:
 
     The rows, columns and blocks of a tile follow from the number of registers (`rank_tiles`): if a row of the
     image is short, several rows share the weights. The padded image is computed in a nest before. If terms are
-    contiguous, each lane adds up the products of four bytes at once. An iteration of `ki` adds two terms if the filter
-    has several elements.
+    contiguous, each lane adds up the products of four bytes at once.
     """
     product = ProductView.only(view.blocks(), *BLOCKED_CONVOLUTIONS)
     if product is None or Role.BATCH not in product.positions:
@@ -149,7 +148,7 @@ def _tile(product: ProductView, tile: RegisterTile, draft: ScheduleDraft) -> Non
     shared = None if depthwise else _shared_rows(draft, product, tile.rows)
     moved = _moved_axis(draft, product, tile) if shared is None and not depthwise else shared
     terms, reduction = product.loop(Role.TERM), reduction_loops(product.block)
-    is_streamed, unrolls = not depthwise and _is_streamed(draft, product), _unrolls_terms(draft, product)
+    is_streamed = not depthwise and _is_streamed(draft, product)
     tile_products(
         draft, product.name, consumer.block_name, axes, terms=terms, lanes=lanes if is_split else None, shared=moved
     )
@@ -161,25 +160,10 @@ def _tile(product: ProductView, tile: RegisterTile, draft: ScheduleDraft) -> Non
         f"{tile.positions * tile.blocks * vectors_per_block} accumulators of {draft.target.vector_registers} "
         f"registers, expected at {tile.efficiency:.0%} of the peak"
     )
-    if unrolls:
-        reduction = unroll_terms(draft, reduction)
     if is_streamed:
         roles = (Role.BATCH, Role.ROWS, Role.COLUMNS) if moved is not None else (Role.ROWS, Role.COLUMNS)
         prefetch_weight(draft, reduction, prod(map(product.extent, roles)) / tile.positions)
     schedule_remaining(draft, shared)
-
-
-LOOPS_OF_WINDOW = 4
-"""The number of loops over the terms of a filter of several elements: blocks of channels, rows, columns, channels."""
-
-
-def _unrolls_terms(draft: ScheduleDraft, product: ProductView) -> bool:
-    """Whether two terms of a sum are unrolled: filters of one element gain less than it takes longer to compile them.
-
-    If an extent of the result is dynamic, a kernel has several copies of a tile.
-    """
-    is_plain = not product.is_depthwise and Role.TERM not in product.positions
-    return is_plain and len(reduction_loops(product.block)) >= LOOPS_OF_WINDOW and not _is_dynamic(draft, product)
 
 
 def _is_streamed(draft: ScheduleDraft, product: ProductView) -> bool:
@@ -189,12 +173,8 @@ def _is_streamed(draft: ScheduleDraft, product: ProductView) -> bool:
     """
     if Role.TERM in product.positions:
         return False
-    return _is_dynamic(draft, product) or max(map(buffer_bytes, product.factors_along(Role.LANE))) > draft.target.l1
-
-
-def _is_dynamic(draft: ScheduleDraft, product: ProductView) -> bool:
-    """Whether an extent of the result is dynamic."""
-    return any(map(draft.is_dynamic, loops_of_kind(product.block, IterKind.SPATIAL)))
+    is_dynamic = any(map(draft.is_dynamic, loops_of_kind(product.block, IterKind.SPATIAL)))
+    return is_dynamic or max(map(buffer_bytes, product.factors_along(Role.LANE))) > draft.target.l1
 
 
 RESULTS_PER_ELEMENT = 4
@@ -233,7 +213,8 @@ def _moved_axis(draft: ScheduleDraft, product: ProductView, tile: RegisterTile) 
       filters of each tile would read the whole image from the L3 cache or memory.
     - Filters, before the batch, are read once for all images instead of for each of them.
     """
-    if _is_dynamic(draft, product) or Role.PLANES in product.positions or product.extent(Role.CHANNELS) <= tile.blocks:
+    is_dynamic = any(map(draft.is_dynamic, loops_of_kind(product.block, IterKind.SPATIAL)))
+    if is_dynamic or Role.PLANES in product.positions or product.extent(Role.CHANNELS) <= tile.blocks:
         return None
     images, weight = (max(map(buffer_bytes, product.factors_along(role))) for role in (Role.BATCH, Role.LANE))
     batch, limit = product.extent(Role.BATCH), PIECE_OF_IMAGE * draft.target.l2

@@ -147,24 +147,6 @@ def schedule_sums(
         draft.do(DisableUnroll(loop))
 
 
-TERMS_OF_STEP = 2
-"""The terms of an iteration. Four save little more time, and LLVM keeps accumulators of several rows in memory."""
-
-
-def unroll_terms(draft: ScheduleDraft, reduction: Sequence[str]) -> list[str]:
-    """Unrolls two terms of the sums of a register tile; returns the loops that replace `reduction`.
-
-    Vector units of some CPUs share ports with scalar arithmetic, so that counters of loops delay multiply-adds. The
-    innermost loop stays as it is if its extent is dynamic or odd, or if no more than two terms are in it.
-    """
-    *outer, row = reduction
-    if draft.is_dynamic(row) or draft.extent(row) <= TERMS_OF_STEP or draft.extent(row) % TERMS_OF_STEP:
-        return list(reduction)
-    steps, terms = draft.split(row, TERMS_OF_STEP)
-    draft.do(Unroll(terms), DisableUnroll(steps))
-    return [*outer, steps]
-
-
 FEW_TILES = 8
 """The number of tiles from which one loop over several terms prefetches few lines for each tile."""
 

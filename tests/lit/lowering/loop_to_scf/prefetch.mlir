@@ -148,40 +148,6 @@ func.func @terms(%A: memref<2x2x4x8xf32>, %W: memref<3x4x8x16xf32>) {
   func.return
 }
 
-// An unrolled loop that is not the next one inside of "ko" has lines of the same "ko", too.
-// CHECK-LABEL: func.func @unrolled_terms
-// CHECK: scf.for [[P:%.*]] = {{.*}} {
-// CHECK: scf.for [[H:%.*]] = {{.*}} {
-// CHECK: scf.for [[T:%.*]] = {{.*}} {
-// CHECK: scf.for [[KO:%.*]] = {{.*}} {
-// CHECK: memref.prefetch %W[{{.*}}, [[KO]], {{.*}}, {{.*}}], read, locality<2>, data : memref<3x4x8x16xf32>
-// CHECK: memref.prefetch %W[{{.*}}, [[KO]], {{.*}}, {{.*}}], read, locality<2>, data : memref<3x4x8x16xf32>
-// CHECK-NOT: memref.prefetch
-func.func @unrolled_terms(%A: memref<2x2x4x8xf32>, %W: memref<3x4x8x16xf32>) {
-  loop.for "p" %p to 3 {
-    loop.for "h" %h to 2 {
-      loop.for "w" %w to 2 {
-        %T = memref.alloc() : memref<16xf32, "local">
-        loop.for "ko" %ko to 4 attributes {loop.prefetch} {
-          loop.for "ki_o" %ki_o to 4 {
-            loop.for "ki_i" %ki_i to 2 unrolled {
-              loop.for "l" %l to 16 vectorized {
-                %a = loop.load %A[%h, %w, %ko, %ki_o * 2 + %ki_i] : memref<2x2x4x8xf32>
-                %b = loop.load %W[%p, %ko, %ki_o * 2 + %ki_i, %l] : memref<3x4x8x16xf32>
-                %c = loop.load %T[%l] : memref<16xf32, "local">
-                %m = arith.mulf %a, %b : f32
-                %s = arith.addf %c, %m : f32
-                loop.store %s, %T[%l] : memref<16xf32, "local">
-              }
-            }
-          }
-        }
-      }
-    }
-  }
-  func.return
-}
-
 // An iteration adds two terms for two vectors of columns. Each of four tiles prefetches half of a vector of the next
 // panel, one line after the other.
 // CHECK-LABEL: func.func @unrolled
