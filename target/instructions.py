@@ -9,9 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from xdsl.dialects.builtin import f32, i32
-from xdsl.ir import Attribute
-
 DOT_TERMS = 4
 """The number of byte products that an instruction adds to a 32-bit sum: `vpdpbusd` of x86, `usdot` of aarch64."""
 
@@ -52,7 +49,8 @@ class TileProduct:
 
     name: str
     features: tuple[str, ...]
-    sum_type: Attribute
+    sum_type: str
+    """The type of a sum, `i32` or `f32`: a text, since a known model opens without xDSL."""
     terms: int
     """The number of products that a step adds to each sum."""
     rows: int = 16
@@ -79,8 +77,8 @@ DOT_PRODUCTS: Mapping[str, tuple[DotProduct, ...]] = {
 
 TILE_PRODUCTS: Mapping[str, tuple[TileProduct, ...]] = {
     "x86_64": (
-        TileProduct("tdpbusd", ("amx-tile", "amx-int8"), i32, DOT_TERMS),
-        TileProduct("tdpbf16ps", ("amx-tile", "amx-bf16"), f32, PAIR_TERMS),
+        TileProduct("tdpbusd", ("amx-tile", "amx-int8"), "i32", DOT_TERMS),
+        TileProduct("tdpbf16ps", ("amx-tile", "amx-bf16"), "f32", PAIR_TERMS),
     ),
 }
 """Maps an architecture to its instructions on tiles, one for each type of sums."""

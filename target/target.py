@@ -13,8 +13,6 @@ from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import Any, Final, Self, TypedDict, Unpack, cast
 
-from xdsl.ir import Attribute
-
 from xrelay.errors import InputError, did_you_mean
 from xrelay.plugins import load_plugins
 from xrelay.target.cpus import (
@@ -173,10 +171,10 @@ class Target:
         """The instructions that multiply tiles: `tdpbusd` and `tdpbf16ps` of AMX on x86-64."""
         return tuple(each for each in TILE_PRODUCTS.get(self.arch, ()) if self._has(*each.features))
 
-    def tile_product(self, sum_type: Attribute) -> TileProduct | None:
+    def tile_product(self, sum_type: str) -> TileProduct | None:
         """Returns the instruction that multiplies tiles of factors for sums of this type, or `None`.
 
-        The factors are bytes for i32, and bf16 for f32.
+        The factors are bytes for `i32`, and bf16 for `f32`.
         """
         return next((each for each in self.tile_products if each.sum_type == sum_type), None)
 

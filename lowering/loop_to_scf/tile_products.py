@@ -119,7 +119,7 @@ class TileWriter:
         nest = tile_nest(loops[-1], product, stride)
         if not isinstance(nest, TileNest) or any(stride(nest.step.sum, each) != 0 for each in loops):
             return None
-        return nest if target_of(nest.step.sum).type.element_type == product.sum_type else None
+        return nest if str(target_of(nest.step.sum).type.element_type) == product.sum_type else None
 
     def _write_product(self, loops: Sequence[ForOp], target_of: TargetOf) -> bool:
         places = self._places(loops)
@@ -174,7 +174,7 @@ class _Tiles:
     ):
         self._nest, self._places, self._emitter = nest, places, emitter
         rows = nest.rows_of_tile(product)
-        is_float = product.sum_type == f32
+        is_float = product.sum_type == str(f32)
         sums, factor = (f32, bf16) if is_float else (i32, i8)
         self._sums = TileType.of(rows, product.columns, sums)
         self._data = TileType.of(rows, product.terms * nest.depth, factor)

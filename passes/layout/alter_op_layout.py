@@ -36,7 +36,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp, TupleType, i32
+from xdsl.dialects.builtin import ModuleOp, TupleType
 from xdsl.ir import Block, Operation
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
 from xdsl.rewriter import InsertPoint, Rewriter
@@ -106,7 +106,7 @@ def alter_layouts(
         raise PassError(f"relay-alter-op-layout: vector-lanes is {vector_lanes}, it must be at least 1")
     chosen = dict(layout_hooks(target))
     products = [product for name in tiles if (product := find_tile_product(name)) is not None]
-    if any(product.sum_type == i32 and product.columns == vector_lanes for product in products):
+    if any(product.sum_type == "i32" and product.columns == vector_lanes for product in products):
         chosen = dict(with_tiles(chosen))
     chosen |= dict(hooks if hooks is not None else {})
     remarks = Remarks("relay-alter-op-layout")

@@ -14,7 +14,7 @@ from math import prod
 
 from xdsl.dialects.builtin import DenseArrayBase, IndexType, IntegerType, MemRefType, StringAttr
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
+from xdsl.ir import BlockArgument, Operation, SSAValue
 from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind, AffineExpr
 
 from xrelay.dialects.loop import BlockOp, ForOp, IterKind, LoadOp, RowOp, SortOp, StoreOp, ValueMap
@@ -166,9 +166,9 @@ class ProductView:
         return loads_of(self.block)
 
     @property
-    def sum_type(self) -> Attribute:
-        """The type of a sum."""
-        return memref_type(self.block.writes[0]).element_type
+    def sum_type(self) -> str:
+        """The type of a sum, as its text."""
+        return str(memref_type(self.block.writes[0]).element_type)
 
     @cached_property
     def factor_bytes(self) -> list[int]:

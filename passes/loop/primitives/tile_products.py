@@ -88,7 +88,7 @@ def tile_nest(loop: ForOp, product: TileProduct, stride: Stride) -> TileNest | s
         return "it does not contain a contracted loop"
     body = only_op(terms)
     step = dot_step(body.body.block if isinstance(body, BlockOp) else terms.body.block)
-    if step is None or step.sum.result.type != product.sum_type:
+    if step is None or str(step.sum.result.type) != product.sum_type:
         return f"it does not contain exactly one product of {product.name}"
     tiles = [each for each in outer if each is not None]
     rows = tuple(each for each in tiles if stride(step.weight, each) == 0)

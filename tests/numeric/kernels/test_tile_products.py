@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from support.examples import examples
 from support.extreme_integers import extreme_integers as random
 from support.native_kernels import NativeKernel
-from xdsl.dialects.builtin import f32, i32
 
 from xrelay.target import Target
 
@@ -64,7 +63,7 @@ func.func @k(%X: {data}, %W: {weight}, %Y: {sums}) attributes {{loop.kernel, loo
 )
 def test_tensorized_nests(tiles: bool, rows: int, vectors: int, depth: int, skipped: int, from_zero: bool) -> None:
     host = Target.host()
-    if tiles and (host.tile_product(i32) is None or host.lanes() < 16):
+    if tiles and (host.tile_product("i32") is None or host.lanes() < 16):
         pytest.skip("this process may not use AMX's tiles with AVX-512")
     row_tiles = -(-rows // 16)
     assume(row_tiles * (vectors + 1) < 8)
@@ -130,7 +129,7 @@ func.func @k(%X: {data}, %W: {weight}, %Y: {sums}) attributes {{loop.kernel, loo
 @given(rows=st.integers(16, 40), vectors=st.integers(1, 3), depth=st.sampled_from([4, 12, 16, 40]))
 def test_products_of_parts(tiles: bool, rows: int, vectors: int, depth: int) -> None:
     host = Target.host()
-    if tiles and (host.tile_product(f32) is None or host.lanes() < 16):
+    if tiles and (host.tile_product("f32") is None or host.lanes() < 16):
         pytest.skip("this process may not use AMX's tiles of bf16 with AVX-512")
     row_tiles, columns = -(-rows // 16), 16 * vectors
     assume(row_tiles * (vectors + 1) + vectors <= 8)

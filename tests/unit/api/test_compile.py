@@ -319,7 +319,7 @@ def test_an_extent_from_which_no_size_follows_is_refused_with_the_input() -> Non
         ({"p": "48"}, "'p' has '48', .*"),
         ({"p": (4, 8.0)}, r"'p' has the extent 8\.0, .*"),
         ({"p": (True, 8)}, "'p' has the extent True, .*"),
-        ({"p": ("n", 8)}, "'p' has the extent 'n', .*"),
+        ({"p": ("n", 8), "q": (None, 8)}, "'q' has the extent None, .*"),
     ],
 )
 def test_shapes_that_are_none(shapes: object, message: str, cache: bool) -> None:

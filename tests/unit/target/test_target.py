@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from support.aarch64 import IS_THERE, NOT_THERE, build_and_run
-from xdsl.dialects.builtin import ModuleOp, f32
+from xdsl.dialects.builtin import ModuleOp
 
 import xrelay
 from xrelay import Target, relay
@@ -126,12 +126,12 @@ def test_tiles_need_both_features():
     assert Target("cpu -mcpu=znver4 -mattr=+amx-int8,+amx-bf16").tile_products == ()
     target = Target("cpu -mcpu=znver4 -mattr=+amx-tile,+amx-int8")
     assert [product.name for product in target.tile_products] == ["tdpbusd"]
-    assert target.tile_product(f32) is None
+    assert target.tile_product("f32") is None
     assert Target("cpu -mcpu=neoverse-v1").tile_products == ()
 
 
 def test_tiles_of_bf16():
-    product = Target("cpu -mcpu=znver4 -mattr=+amx-tile,+amx-bf16").tile_product(f32)
+    product = Target("cpu -mcpu=znver4 -mattr=+amx-tile,+amx-bf16").tile_product("f32")
     assert product is not None
     assert (product.name, product.terms) == ("tdpbf16ps", 2)
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.examples import examples
 from support.extreme_integers import extreme_integers as random
-from xdsl.dialects.builtin import ModuleOp, i32
+from xdsl.dialects.builtin import ModuleOp
 
 import xrelay
 from xrelay import relay, transform
@@ -21,7 +21,7 @@ HOST = Target.host()
 TILES = "-mattr=+amx-tile,+amx-int8"
 
 on_tiles = pytest.mark.skipif(
-    HOST.tile_product(i32) is None or HOST.lanes() < 16, reason="this process may not use AMX's tiles with AVX-512"
+    HOST.tile_product("i32") is None or HOST.lanes() < 16, reason="this process may not use AMX's tiles with AVX-512"
 )
 
 
