@@ -91,7 +91,6 @@ class MatmulOp(NamedOp):
 
     def expand(self) -> Expansion:
         """Expands to one compute; splitting the column loop simplifies the indices of a packed weight."""
-        *rows, columns = shape_of(self.tensor)
         element = tensor_type(self.tensor).element_type
         block, terms = self.block, self.terms
 
@@ -102,11 +101,18 @@ class MatmulOp(NamedOp):
             f = b.read(self.weight, j, k) if block is None else b.read(self.weight, j // block, k, j % block, *term)
             return add_product(b, a, f)
 
-        spatial = {**variables("i", rows), "j": columns} if len(rows) != 1 else {"i": rows[0], "j": columns}
         reduce: dict[str, Dim] = {"k": shape_of(self.data)[-1]}
         if len(shape_of(self.weight)) == 4:
             reduce = {"k": shape_of(self.weight)[1], "t": terms}
-        return Expansion().finish(compute("matmul", spatial, [element], body, reduce=reduce, init=[0]))
+        return Expansion().finish(
+            compute("matmul", rows_and_columns(self.tensor), [element], body, reduce=reduce, init=[0])
+        )
+
+
+def rows_and_columns(result: SSAValue) -> dict[str, Dim]:
+    """Returns the spatial variables of the product of rows and a matrix: `i` or several for the rows, and `j`."""
+    *rows, columns = shape_of(result)
+    return {**(variables("i", rows) if len(rows) != 1 else {"i": rows[0]}), "j": columns}
 
 
 FALSE = BoolAttr.from_bool(False)

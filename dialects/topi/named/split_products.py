@@ -9,8 +9,9 @@ from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
 from xrelay.dialects.shared.split_floats import PAIRS, PARTS
-from xrelay.dialects.topi.build import Body, compute, variables
+from xrelay.dialects.topi.build import Body, compute
 from xrelay.dialects.topi.named.base import Expansion, NamedOp, add_product, verify_ranks
+from xrelay.dialects.topi.named.matmul import rows_and_columns
 from xrelay.dialects.topi.shapes import known_shape_of, shape_list, shape_of, tensor_type
 from xrelay.index_algebra.dims import Dim, certainly_differ
 
@@ -73,7 +74,6 @@ class MatmulSplitOp(NamedOp):
 
     def expand(self) -> Expansion:
         """Expands to one compute, whose first reduction axis enumerates the pairs of parts."""
-        *rows, columns = shape_of(self.tensor)
         _, _, groups, block, terms = known_shape_of(self.weight)
 
         def body(b: Body) -> list[SSAValue]:
@@ -82,6 +82,6 @@ class MatmulSplitOp(NamedOp):
             a = b.read(self.data, pair // 2, *rows, k * terms + term)
             return add_product(b, a, b.read(self.weight, (pair * -1 + 2) // 2, j // block, k, j % block, term))
 
-        spatial = {**variables("i", rows), "j": columns} if len(rows) != 1 else {"i": rows[0], "j": columns}
+        spatial = rows_and_columns(self.tensor)
         reduce: dict[str, Dim] = {"p": len(PAIRS), "k": groups, "t": terms}
         return Expansion().finish(compute("matmul", spatial, [Float32Type()], body, reduce=reduce, init=[0]))
