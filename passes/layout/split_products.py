@@ -285,20 +285,25 @@ def _refusal(op: Product, size: Size) -> str | None:
     """Returns why a product of this size is not split, or None."""
     if {element_type_of(type) for type in (*op.operand_types, *op.result_types)} != {f32}:
         return "its elements are not all f32"
-    if not _is_constant(op.weight):
+    owner = _before_packing(op.weight).owner
+    if isinstance(owner, Block) or not is_constant(owner):
         return "its weight is not constant"
-    if size.depth < MIN_DEPTH or size.depth % PAIR_TERMS:
-        return f"its sums have {size.depth} terms, not an even number of at least {MIN_DEPTH}"
-    if size.rows < ROWS:
-        return f"it has {size.rows} rows, a tile has {ROWS}"
+    if (problem := _size_problem(size)) is not None:
+        return problem
     return None if _is_faster(size) else "the product of f32 is about as fast"
 
 
-def _is_constant(value: SSAValue) -> bool:
-    """Whether a weight is a constant, or the result of a layout transform of one."""
-    change = owner_of(value, LayoutTransformOp)
-    owner = value.owner if change is None else change.operands[0].owner
-    return not isinstance(owner, Block) and is_constant(owner)
+def _size_problem(size: Size) -> str | None:
+    """Returns why a product of this size does not fill tiles, or None."""
+    if size.depth < MIN_DEPTH or size.depth % PAIR_TERMS:
+        return f"its sums have {size.depth} terms, not an even number of at least {MIN_DEPTH}"
+    return f"it has {size.rows} rows, a tile has {ROWS}" if size.rows < ROWS else None
+
+
+def _before_packing(weight: SSAValue) -> SSAValue:
+    """Returns the operand of the layout transform that computes a weight, or the weight if there is none."""
+    change = owner_of(weight, LayoutTransformOp)
+    return weight if change is None else change.operands[0]
 
 
 def _is_faster(size: Size) -> bool:
@@ -336,12 +341,10 @@ class MultiplyHalves(RewritePattern):
 
 def _is_in_bf16(weight: SSAValue) -> bool:
     """Whether a weight is a constant of f32 whose numbers are all numbers of bf16, or a layout transform of one."""
-    change = owner_of(weight, LayoutTransformOp)
-    array = constant_of(weight if change is None else change.operands[0])
+    array = constant_of(_before_packing(weight))
     return array is not None and array.dtype == np.float32 and not (array.view(np.uint32) & 0xFFFF).any()
 
 
 def _fills_tiles(size: Size) -> bool:
     """Whether a product has the rows of a tile, and sums that fill at least a quarter of an instruction."""
-    is_deep = size.depth >= MIN_DEPTH and size.depth % PAIR_TERMS == 0
-    return size.rows >= ROWS and is_deep and 4 * largest_divisor(size.depth // PAIR_TERMS, STEPS) >= STEPS
+    return _size_problem(size) is None and 4 * largest_divisor(size.depth // PAIR_TERMS, STEPS) >= STEPS

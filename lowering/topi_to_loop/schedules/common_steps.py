@@ -339,7 +339,7 @@ def transposed_along(block: BlockOp, row: str) -> str | None:
 
 
 def loop_of_pieces(block: BlockOp, loops: Sequence[str]) -> str | None:
-    """Returns the loop outside of the last two of `loops` that continues the rows of which the last one reads a piece.
+    """Returns the loop whose iterations read the next pieces of rows, if `loops` ends with the rows and their elements.
 
     ```
     for c: for h: for w: for i in 16: Y[c, h, w, i] = X[h, w, 16 c + i]   →   for h: for c: for w: for i in 16: …
