@@ -301,7 +301,7 @@ def _size_problem(size: Size) -> str | None:
 
 
 def _before_packing(weight: SSAValue) -> SSAValue:
-    """Returns the operand of the layout transform that computes a weight, or the weight if there is none."""
+    """Returns a weight as it is before its layout transform, if it has one."""
     change = owner_of(weight, LayoutTransformOp)
     return weight if change is None else change.operands[0]
 
