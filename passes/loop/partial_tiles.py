@@ -4,9 +4,6 @@ A register tile with a condition for each row branches at each row in each itera
 times as long for it. Instead, the rest is computed in one to three tiles of a third of the rows. Such a tile has eight
 to ten sums, enough for two multiply-adds per cycle with a latency of four cycles. The last one begins so early that all
 its rows are in the domain, so some rows are computed twice. Domains of fewer rows are computed row by row.
-
-An instruction on tiles computes a full tile as fast as one of few rows. The rest of such rows is one full tile that
-begins early, unless the domain has fewer rows.
 """
 
 from __future__ import annotations
@@ -106,29 +103,13 @@ def tiles_of_rest(
     if size < MIN_ROWS or not allocated_buffers(last) or not _may_repeat(function, last):
         return [_single_rows(name, last, rows, start, names, function)], last
     few, singles = -(-(size - 1) // 3), copies(last, {})
-    whole = copies(last, {}) if _is_tensorized(last) else []
-    for each, suffix in (*((op, "row") for op in singles), *((op, "whole") for op in whole)):
-        names.rename_nested(each, suffix)
+    for each in singles:
+        names.rename_nested(each, "row")
     single = _single_rows(name, singles, _copied(rows, last, singles), start, names, function)
-    large = (
-        [_early_tiles(f"{name}_whole", whole, _copied(rows, last, whole), start, size, names, function)]
-        if whole
-        else []
-    )
-    found = _if_less(extent, few, [single], [_early_tiles(f"{name}_few", last, rows, start, few, names, function)])
-    return (_if_less(extent, size, found, large) if whole else found), [*last, *singles, *whole]
-
-
-def _is_tensorized(ops: Iterable[Operation]) -> bool:
-    """Whether an instruction on tiles computes the sums of a tile."""
-    return any(loop.kind is LoopKind.TENSORIZED for op in ops for loop in ops_of(op, ForOp))
-
-
-def _if_less(extent: ValueMap, count: int, less: Sequence[Operation], other: Sequence[Operation]) -> list[Operation]:
-    """Runs the ops `less` if the extent is less than `count`, and the ops `other` if not."""
     tests: list[Operation] = []
-    tests.append(test := CmpiOp(compute(extent, tests), compute(ValueMap.constant(count), tests), "slt"))
-    return [*tests, scf.IfOp(test, [], _region(less), _region(other))]
+    tests.append(test := CmpiOp(compute(extent, tests), compute(ValueMap.constant(few), tests), "slt"))
+    small = _early_tiles(f"{name}_few", last, rows, start, few, names, function)
+    return [*tests, scf.IfOp(test, [], _region([single]), _region([small]))], [*last, *singles]
 
 
 def _early_tiles(

@@ -30,6 +30,7 @@ from xrelay.dialects.shared.op_making import copy
 from xrelay.dialects.upstream.arith_extras import CmpiOp
 from xrelay.index_algebra.affine_bounds import bounds
 from xrelay.index_algebra.linear_form import LinearForm
+from xrelay.passes.loop.copied_rest import copy_rest
 from xrelay.passes.loop.nest_edits import Names, compute, extent_value, substitute_index, take_body
 from xrelay.passes.loop.nest_queries import (
     blocks_inside,
@@ -189,9 +190,11 @@ def _peel_dynamic(loop: ForOp, names: Names) -> list[Operation] | None:
     last = _tail(loop, full, names)
     _keep_rolled(last)
     rows = rows_of(loop, last)
-    tiles = vectors_of_rest(loop, last, full, names)
-    if tiles is None and rows is not None:
-        tiles = tiles_of_rest(loop, last, rows, full, names)
+    tiles = None
+    if rows is None or not copy_rest(loop, last, rows, full, names):
+        tiles = vectors_of_rest(loop, last, full, names)
+        if tiles is None and rows is not None:
+            tiles = tiles_of_rest(loop, last, rows, full, names)
     rest, inside = (last, last) if tiles is None else tiles
     if loop.kind is LoopKind.PARALLEL:
         return [*_fork(loop, rest, full, number, count), *inside]

@@ -76,8 +76,7 @@ def tile_sizes(rows: int, blocks: int, sums: TiledSums, *, l1: int, is_dynamic: 
     """Returns the sizes of tiles for a product of `rows` x `blocks` vectors.
 
     A tile has the rows of an instruction, or up to twice as many. If the number of rows is dynamic, the rest is a full
-    tile that begins early, or computed by vectors if there are fewer rows in all. Returns none if there are too few
-    rows or steps. `l1` is the size of the L1 cache in bytes.
+    tile. Returns none if there are too few rows or steps. `l1` is the size of the L1 cache in bytes.
     """
     if rows < sums.product.rows or sums.group < MIN_STEPS:
         return []
