@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import gc
 import os
-from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Generator, Hashable, Iterable
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -33,31 +32,23 @@ MAX_CASES = 16
 """How many cases a test of theirs may have without saying how many of them `make test` runs."""
 
 
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Keep one in k cases of a test marked `@pytest.mark.grid(k)`; `make test-all` and naming one run all."""
-    tests: defaultdict[str, list[pytest.Item]] = defaultdict(list)
-    for item in items:
-        tests[item.nodeid.partition("[")[0]].append(item)
-    for name, cases in tests.items():
-        if len(cases) > MAX_CASES and name.startswith(NUMBERS) and cases[0].get_closest_marker("grid") is None:
-            raise pytest.UsageError(f"{name} has {len(cases)} cases: @pytest.mark.grid(k) has to say how many run")
-    if FACTOR > 1 or any("[" in name for name in config.args):
-        return
-    kept = {item for cases in tests.values() for item in sampled(cases)}
-    left_out = [item for item in items if item not in kept]
-    items[:] = [item for item in items if item in kept]
-    if left_out:
-        config.hook.pytest_deselected(items=left_out)
+@pytest.hookimpl(wrapper=True)
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> Generator[None]:
+    """Keeps one in k cases of a test marked `@pytest.mark.grid(k)`; `make test-all` and naming one run all.
 
-
-def sampled(cases: list[pytest.Item]) -> list[pytest.Item]:
-    """Those cases of one test that `make test` runs."""
-    mark = cases[0].get_closest_marker("grid")
+    Cases are left out before pytest makes items of them, as those take most of the time of collection.
+    """
+    yield
+    cases, name = metafunc._calls, metafunc.definition.nodeid
+    mark = metafunc.definition.get_closest_marker("grid")
     if mark is None:
-        return cases
-    values: Callable[..., Iterable[Hashable]] = mark.kwargs.get("values", parameters)
-    given = [values(**case.callspec.params) for case in cases]
-    return [cases[number] for number in diagonal(given, mark.args[0], all_values="values" in mark.kwargs)]
+        if len(cases) > MAX_CASES and name.startswith(NUMBERS):
+            raise pytest.UsageError(f"{name} has {len(cases)} cases: @pytest.mark.grid(k) has to say how many run")
+    elif FACTOR <= 1 and not any("[" in name for name in metafunc.config.args):
+        values: Callable[..., Iterable[Hashable]] = mark.kwargs.get("values", parameters)
+        given = [values(**case.params) for case in cases]
+        kept = diagonal(given, mark.args[0], all_values="values" in mark.kwargs)
+        metafunc._calls = [cases[number] for number in kept]
 
 
 def parameters(**values: object) -> list[tuple[str, str]]:

@@ -198,7 +198,7 @@ def __getattr__(name: str) -> OpFunction:
         module, member = _LATE[name]
         found: typing.Any = import_module(module)
         return getattr(found, member) if member else found
-    if name.startswith("__"):
+    if name.startswith("_"):
         raise AttributeError(name)
     if name in _ABSENT:
         reason, hint = _ABSENT[name]

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import ast
+import os
 import re
 import sys
 from collections.abc import Iterator
@@ -124,14 +125,11 @@ def files_under(root: Path) -> list[Path]:
     """Returns the Python files and pages at or under a path, without links, hidden folders and builds."""
     if root.is_file():
         return [root]
-    found = (path for path in sorted(root.rglob("*")) if path.suffix in (".py", ".md"))
-    return [path for path in found if not _is_left_out(path, root)]
-
-
-def _is_left_out(path: Path, root: Path) -> bool:
-    names = path.relative_to(root).parts
-    linked = any(parent.is_symlink() for parent in (path, *path.parents) if parent != root and root in parent.parents)
-    return linked or any(name.startswith(".") or name in ("build", "programs") for name in names)
+    found: list[Path] = []
+    for folder, folders, names in os.walk(root):
+        folders[:] = [name for name in folders if not name.startswith(".") and name not in ("build", "programs")]
+        found += [Path(folder, name) for name in names if name.endswith((".py", ".md")) and not name.startswith(".")]
+    return sorted(path for path in found if not path.is_symlink())
 
 
 def main() -> int:

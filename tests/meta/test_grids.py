@@ -65,6 +65,4 @@ def collected(folder: Path, source: str) -> str:
 def test_many_cases_say_how_many_run(tmp_path: Path) -> None:
     refused = collected(tmp_path, OTHER)
     assert "test_other.py::test_many has 17 cases: @pytest.mark.grid(k) has to say how many run" in refused
-    assert "4/17 tests collected (13 deselected)" in collected(
-        tmp_path, OTHER.replace("@", "@pytest.mark.grid(5)\n@", 1)
-    )
+    assert "4 tests collected" in collected(tmp_path, OTHER.replace("@", "@pytest.mark.grid(5)\n@", 1))

@@ -77,6 +77,8 @@ class Namespace:
         self._prefix = prefix
 
     def __getattr__(self, name: str) -> OpFunction:
+        if name.startswith("_"):
+            raise AttributeError(name)
         return operator_attribute(f"{self._prefix}.{name}")
 
     def __dir__(self) -> list[str]:

@@ -12,7 +12,7 @@ from xdsl.utils.exceptions import ParseError
 
 from xrelay.errors import DimensionError
 from xrelay.index_algebra.affine_bounds import linear_form, simplify
-from xrelay.index_algebra.dim_expressions import MAX_SIZE
+from xrelay.index_algebra.dim_expressions import MAX_SIZE, Symbol, from_terms
 from xrelay.index_algebra.dims import Dim, maximum, product, symbol
 from xrelay.index_algebra.linear_form import MAX_PRODUCTS, dim, floor_div, modulo
 from xrelay.index_algebra.requirement import AtLeast
@@ -20,8 +20,7 @@ from xrelay.index_algebra.shape_environment import ShapeEnvironment
 from xrelay.passes.infra.source import full_context
 
 n, m = symbol("n"), symbol("m")
-MANY: Dim = sum((symbol(f"n{number}") for number in range(600)), start=m)
-OTHERS: Dim = sum((symbol(f"m{number}") for number in range(600)), start=m)
+MANY, OTHERS = (from_terms({(Symbol(f"{name}{number}"),): 1 for number in range(600)}) + m for name in "nm")
 SUMS = [symbol(f"n{number}") + symbol(f"n{number + 1}") for number in range(24)]
 
 

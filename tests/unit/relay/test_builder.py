@@ -246,6 +246,8 @@ def test_operators_stand_in_op_too_and_are_the_same_functions() -> None:
     assert relay.add != relay.multiply
     with pytest.raises(AttributeError, match="did you mean 'argmax'"):
         relay.op.argmx(x)
+    with pytest.raises(AttributeError, match=r"^_mock_name$"):
+        relay.nn._mock_name  # noqa: B018
 
 
 def test_reverse_reshape_has_the_name_of_relays_python() -> None:
