@@ -9,6 +9,7 @@ import warnings
 from argparse import ArgumentParser
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
+from io import TextIOWrapper
 from typing import NoReturn, TextIO, cast
 
 from xrelay.errors import XRelayError, did_you_mean, one_line, printable
@@ -21,6 +22,12 @@ def read_standard_input() -> bytes:
     if stream is None:
         raise XRelayError("standard input is closed", help="pass a file name")
     return stream.buffer.read()
+
+
+def escape_unencodable() -> None:
+    r"""Makes stdout escape the characters that its encoding lacks, as stderr does: `…` is `\u2026` in ASCII."""
+    if isinstance(sys.stdout, TextIOWrapper):  # no other stream, such as that of a closed file, has an encoding
+        sys.stdout.reconfigure(errors="backslashreplace")
 
 
 @contextmanager
@@ -124,12 +131,20 @@ def excerpt(message: str, sources: Mapping[str, str]) -> list[str]:
 
 def line_of(error: Exception) -> str:
     """Returns the line for the user: errors of the project as rendered, others as internal errors."""
-    known = error if isinstance(error, XRelayError) else shortage_of(error)
+    known = error if isinstance(error, XRelayError) else shortage_of(error) or _wrong_name(error)
     if known is not None:
         return known.render()
     text = one_line(str(error))
     hint = "set XRELAY_DEBUG=1 for a traceback; please report it"
     return f"error: internal error, {type(error).__name__}: {text}; help: {hint}"
+
+
+def _wrong_name(error: Exception) -> XRelayError | None:
+    """Returns the error for a file name that is not text, and is written to a text; `None` for any other error."""
+    if not isinstance(error, UnicodeEncodeError):
+        return None
+    name = error.object[max(0, error.start - 20) : error.end + 20]
+    return XRelayError(f"a file name is not UTF-8: {name!r}", help="rename the file")
 
 
 @contextmanager

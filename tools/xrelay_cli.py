@@ -18,6 +18,7 @@ from xrelay.errors import ParseError, VerificationError, XRelayError
 from xrelay.tools.command_line import (
     answer_in_one_line,
     discard_standard_output,
+    escape_unencodable,
     excerpt,
     line_of,
     plain_warnings,
@@ -29,6 +30,7 @@ from xrelay.tools.commands.base import UsageError
 
 def main(args: Sequence[str] | None = None) -> int:
     """Runs the subcommand in the command line or `args`; returns the exit code."""
+    escape_unencodable()
     parser = ArgumentParser(prog="xrelay", description="Compile and run deep-learning models on the CPU.")
     parser.add_argument("-v", "--version", action="version", version=f"xrelay {__version__}")
     answer_in_one_line(parser)

@@ -16,8 +16,10 @@ def main(args: Sequence[str] | None = None) -> int:
     """Runs the tool on the command line or `args`; returns the exit code."""
     with gc_pause():
         from xrelay.passes.infra.source import one_line
+        from xrelay.tools.command_line import escape_unencodable
         from xrelay.tools.opt.driver import XRelayOptMain
 
+    escape_unencodable()
     try:
         tool = XRelayOptMain(args=args)
     except Exception as error:
