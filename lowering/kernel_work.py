@@ -22,6 +22,7 @@ from xrelay.dialects.loop.extents import expression_of, extents_of, index_argume
 from xrelay.dialects.shared.attribute_names import SCHEDULE_CYCLES, SCHEDULE_REASON
 from xrelay.dialects.shared.op_lists import all_ops, ops_of
 from xrelay.dialects.topi.shapes import bit_width
+from xrelay.lowering.size_hints import expected_size
 from xrelay.runtime.kernel_work import KernelWork
 
 _ARITHMETIC: Final = ("arith.", "math.")
@@ -31,12 +32,14 @@ _MOVES: Final = frozenset({"arith.constant", "arith.select", "arith.bitcast", "a
 
 def kernel_work(kernel: FuncOp) -> KernelWork:
     """Returns the work of a kernel that is not scheduled; a text is empty if an extent in it is unknown."""
-    names: dict[SSAValue, int] = {argument: position for position, argument in enumerate(index_arguments(kernel))}
+    arguments = index_arguments(kernel)
+    names: dict[SSAValue, int] = {argument: position for position, argument in enumerate(arguments)}
     blocks = [(block, _product(block.extents, names)) for block in ops_of(kernel, BlockOp)]
     counts = [(sum(map(_is_arithmetic, all_ops(block))), points) for block, points in blocks]
     work = KernelWork(
         operations=_sum(_times(count, points) for count, points in counts if count),
         bytes=_sum(_bytes_moved(kernel, blocks, names)),
+        typical=tuple(map(expected_size, arguments)),
     )
     return with_schedule(work, kernel)
 

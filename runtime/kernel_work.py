@@ -18,13 +18,14 @@ class KernelWork:
 
     `operations` and `bytes` are texts over the extents `d0`, `d1`, … of the call, empty if unknown: the arithmetic
     operations, and the sizes of the buffers that it accesses. `cycles` is the estimate of the cost model, or 0
-    without one. `schedule` is a phrase about the schedule.
+    without one, for the extents `typical`. `schedule` is a phrase about the schedule.
     """
 
     operations: str = ""
     bytes: str = ""
     cycles: int = 0
     schedule: str = ""
+    typical: tuple[int, ...] = ()
 
 
 UNKNOWN_WORK: Final = KernelWork()

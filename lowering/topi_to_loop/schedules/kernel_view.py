@@ -1,7 +1,6 @@
 """A view of a kernel for schedules: its blocks, their origins, the axes of sums of products by role, expected extents.
 
-Only this module estimates the values of dynamic extents. An estimate affects performance (the size of a tile, the use
-of threads), never legality.
+An estimate of a dynamic extent affects performance (the size of a tile, the use of threads), never legality.
 """
 
 from __future__ import annotations
@@ -12,16 +11,15 @@ from enum import Enum, auto
 from functools import cached_property
 from math import prod
 
-from xdsl.dialects.builtin import DenseArrayBase, IndexType, IntegerType, MemRefType, StringAttr
+from xdsl.dialects.builtin import IndexType, MemRefType, StringAttr
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import BlockArgument, Operation, SSAValue
+from xdsl.ir import Operation, SSAValue
 from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind, AffineExpr
 
 from xrelay.dialects.loop import BlockOp, ForOp, IterKind, LoadOp, RowOp, SortOp, StoreOp, ValueMap
 from xrelay.dialects.loop.block_op import DYNAMIC, Extent
 from xrelay.dialects.loop.extents import expression_of, extents_of
-from xrelay.dialects.shared.attribute_names import BLOCK_SOURCE, SIZE
-from xrelay.dialects.shared.is_attribute import is_attribute
+from xrelay.dialects.shared.attribute_names import BLOCK_SOURCE
 from xrelay.dialects.shared.op_lists import ops_of
 from xrelay.dialects.topi.named.base import NamedOp
 from xrelay.dialects.topi.named.conv import (
@@ -43,6 +41,7 @@ from xrelay.dialects.topi.named.split_products import MatmulSplitOp
 from xrelay.dialects.topi.named.winograd import Conv2dNchwcWinogradOp
 from xrelay.dialects.topi.shapes import bit_width
 from xrelay.index_algebra.affine_bounds import stride
+from xrelay.lowering.size_hints import USUAL_EXTENT, expected_size, size_hint
 from xrelay.passes.loop.nest_queries import blocks_of, enclosing_loops, loops_of
 from xrelay.target import Target
 
@@ -336,12 +335,6 @@ def _is_identity(load: LoadOp, block: BlockOp) -> bool:
     )
 
 
-USUAL_EXTENT = 256
-"""The expected size of an unknown extent: a few tiles of any kernel."""
-
-_NOTHING = (-1, -1, -1)
-
-
 def expected_extent(extent: Extent | None) -> int:
     """Returns the expected value of an extent; static extents are exact, computed ones are evaluated.
 
@@ -349,12 +342,12 @@ def expected_extent(extent: Extent | None) -> int:
     """
     if extent is None or extent == DYNAMIC:
         return USUAL_EXTENT
-    return _with_arguments(extent, _usual)
+    return _with_arguments(extent, expected_size)
 
 
 def least(extent: Extent) -> int:
     """Returns an extent with every argument at its known minimum, or at 1 if that is less or unknown."""
-    return _with_arguments(extent, lambda argument: max(1, _size_hint(argument)[0]))
+    return _with_arguments(extent, lambda argument: max(1, size_hint(argument)[0]))
 
 
 def expected_product(extents: Iterable[Extent | None]) -> int:
@@ -372,21 +365,6 @@ def _with_arguments(extent: Extent, size_of: Callable[[SSAValue], int]) -> int:
         return extent
     expression = expression_of(extent)
     return expression.exprs[0].eval([size_of(operand) for operand in expression.operands], [])
-
-
-def _usual(argument: SSAValue) -> int:
-    usual = _size_hint(argument)[2]
-    return USUAL_EXTENT if usual < 0 else max(1, usual)
-
-
-def _size_hint(argument: SSAValue) -> tuple[int, ...]:
-    """Returns the minimum, maximum and typical value of an argument; -1 for each that is unknown."""
-    if not isinstance(argument, BlockArgument):
-        return _NOTHING
-    function = argument.block.parent_op()
-    attributes = function.arg_attrs if isinstance(function, FuncOp) else None
-    size = None if attributes is None else attributes.data[argument.index].data.get(SIZE)
-    return tuple(size.get_values()) if is_attribute(size, DenseArrayBase[IntegerType]) else _NOTHING
 
 
 class KernelView:

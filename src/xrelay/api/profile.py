@@ -13,6 +13,7 @@ from xrelay.runtime.artifact import Artifact
 from xrelay.runtime.call_tracer import CallTracer, TracedCall
 from xrelay.runtime.dim_text import evaluate
 from xrelay.runtime.executable import Executable
+from xrelay.runtime.kernel_work import KernelWork
 from xrelay.runtime.metadata import KernelInfo
 from xrelay.runtime.roofline import Roofline, measured_roofline
 
@@ -138,9 +139,22 @@ def _kernel(
         threads=threads,
         operations=_total(operations),
         bytes=_total(sizes),
-        expected_seconds=work.cycles * len(calls) / roofline.cycles if work.cycles else None,
+        expected_seconds=_expected_seconds(work, calls, roofline),
         roofline_share=least / seconds if len(pairs) == len(calls) and seconds else None,
     )
+
+
+def _expected_seconds(work: KernelWork, calls: Sequence[TracedCall], roofline: Roofline) -> float | None:
+    """Returns the time of calls by the cost model, `None` if unknown.
+
+    The estimate for the typical extents is scaled by the operations, or by the bytes of a kernel that only moves data.
+    """
+    typical, counted = _amount(work.operations, work.typical), work.operations
+    if not typical:
+        typical, counted = _amount(work.bytes, work.typical), work.bytes
+    amounts = [_amount(counted, call.extents) for call in calls]
+    total = _total(amounts)
+    return work.cycles / roofline.cycles * total / typical if work.cycles and typical and total is not None else None
 
 
 def _amount(text: str, extents: Sequence[int]) -> int | None:

@@ -36,6 +36,8 @@ func.func @main(%x: tensor<4xf32>, %n: tensor<i64>) -> tensor<4xf32> {
   %f = relay.tuple_get_item(%r) {index = 0 : i64} : (tuple<tensor<4xf32>>) -> tensor<4xf32>
   func.return %f : tensor<4xf32>
 }"""
+ROW = "tensor<?x64xf32, #relay.dims<n>>"
+ROWS = f"func.func @main(%x: {ROW}) -> {ROW} {{ %e = relay.exp(%x) : ({ROW}) -> {ROW} func.return %e : {ROW} }}"
 DATA = np.random.default_rng(0).standard_normal((64, 64)).astype(np.float32)
 
 
@@ -100,13 +102,18 @@ def test_dynamic_extents_are_those_of_the_call(size: int):
 
 
 def test_a_version_for_the_sizes_is_profiled():
-    row = "tensor<?x64xf32, #relay.dims<n>>"
-    text = f"func.func @main(%x: {row}) -> {row} {{ %e = relay.exp(%x) : ({row}) -> {row} func.return %e : {row} }}"
-    model = xrelay.compile(xrelay.parse(text), threads=1, specialize=False)
+    model = xrelay.compile(xrelay.parse(ROWS), threads=1, specialize=False)
     model.specialize({"n": (4, 4, 4)})
     for size, extents in ((4, ()), (5, (5,))):
         calls = [call for call in model.profile([DATA[:size]], runs=1).calls if not call.is_part]
         assert [call.extents for call in calls] == [extents]
+
+
+def test_the_expected_time_is_that_of_the_extents_of_the_call():
+    model = xrelay.compile(xrelay.parse(ROWS), threads=1, specialize=False)
+    few, many = (model.profile([DATA[:size]], runs=1).kernels[0].expected_seconds for size in (2, 6))
+    assert few is not None
+    assert many == pytest.approx(3 * few)
 
 
 def test_a_trace_has_each_call_within_the_run(profile: Profile):
