@@ -9,8 +9,9 @@ from xrelay.errors import printable
 
 _HEAD = ("time ms", "share", "calls", "expected", "GFLOP/s", "GB/s", "roofline", "threads", "kernel")
 _WIDTHS = (10, 7, 7, 10, 9, 8, 9, 8)
+_INDENT = " " * 6
 _LONGEST = 72
-"""The maximum length of the line with the schedule or the source nodes of a kernel."""
+"""The maximum length of the schedule or the source nodes of a kernel, whose lines fit into 80 columns."""
 
 
 def table(profile: ProfileData) -> str:
@@ -33,11 +34,10 @@ def _kernel_lines(kernel: KernelProfile) -> Iterator[str]:
     roof = "-" if kernel.roofline_share is None else _percent(kernel.roofline_share)
     cells = [_ms(kernel.seconds), _percent(kernel.share), str(kernel.calls), expected, *speeds, roof]
     yield _row((*cells, str(kernel.threads), printable(kernel.name)))
-    indent = " " * (sum(_WIDTHS) + 2 + 2)
     if kernel.schedule:
-        yield indent + _short(kernel.schedule)
+        yield _INDENT + _short(kernel.schedule)
     if kernel.sources:
-        yield indent + _short("of " + ", ".join(kernel.sources))
+        yield _INDENT + _short("of " + ", ".join(kernel.sources))
 
 
 def _row(cells: tuple[str, ...]) -> str:
