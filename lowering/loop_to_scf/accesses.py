@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from xdsl.dialects import memref, vector
-from xdsl.dialects.builtin import IntegerType, MemRefType, VectorType, i1
+from xdsl.dialects.builtin import DenseArrayBase, IntegerType, MemRefType, VectorType, i1, i64
 from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineExpr
 
@@ -51,6 +52,8 @@ def load(emitter: Emitter, target: AccessTarget, lanes: LaneContext | None) -> S
         return _load_uniform(emitter, target, lanes)
     if step == 1:
         return _load_vector(emitter, target, lanes)
+    if (apart := _stride_in_row(target, lanes)) is not None:
+        return _load_strided(emitter, target, lanes, apart)
     return _load_lanes(emitter, target, lanes)
 
 
@@ -195,6 +198,63 @@ def _store_vector(emitter: Emitter, target: AccessTarget, value: SSAValue, lanes
         emitter.add(make(vector.StoreOp, (value, target.buffer, *indices)))
     else:
         emitter.add(vector.MaskedStoreOp(target.buffer, indices, lanes.mask.value, value))
+
+
+# --- elements at a stride
+
+MAX_STRIDE: Final = 4
+"""The maximum stride of elements that are selected from whole vectors."""
+
+
+def _stride_in_row(target: AccessTarget, lanes: LaneContext) -> int | None:
+    """Returns the distance of neighbouring lanes along a row of the buffer, if it is from 2 to `MAX_STRIDE`."""
+    *outer, row = [target.index[k] for k in range(len(target.index))] or [ValueMap.constant(0)]
+    if target.irregular or any(lanes.position(each) is not None for each in outer):
+        return None
+    position, element = lanes.position(row), target.type.element_type
+    step = None if position is None else stride(row.exprs[0], position)
+    is_row = element_strides(target.type)[-1:] == [1] and element != IntegerType(1)
+    return step if is_row and step is not None and 2 <= step <= MAX_STRIDE else None
+
+
+def _load_strided(emitter: Emitter, target: AccessTarget, lanes: LaneContext, step: int) -> SSAValue:
+    """Selects elements from as many vectors as the stride; the last vector ends with the element of the last lane.
+
+    ```
+    lane l in 8: X[2 l]   →   %a = vector.load %X[0], %b = vector.load %X[7], vector.shuffle %a, %b [0, 2, 4, 6, 9, …]
+    ```
+
+    A masked vector reads only the elements of active lanes.
+    """
+    count, places = lanes.count, [step * lane for lane in range(lanes.count)]
+    begins = [min(part * count, (step - 1) * (count - 1)) for part in range(step)]
+    vectors = [_load_part(emitter, target, lanes, [place - begin for place in places]) for begin in begins]
+    result, kept = vectors[0], [min(place, count - 1) for place in places]
+    for part in range(1, step):
+        taken = [
+            count + place - begins[part] if place // count == part else kept[lane] for lane, place in enumerate(places)
+        ]
+        result, kept = shuffled(emitter, result, vectors[part], taken), list(range(count))
+    return result
+
+
+def _load_part(emitter: Emitter, target: AccessTarget, lanes: LaneContext, places: Sequence[int]) -> SSAValue:
+    """Loads a vector in which the elements of the lanes have these places; with a mask, only those of active lanes."""
+    first, type = lanes.at(target.index, 0), lanes.vector_of(target.type.element_type)
+    *outer, row = first.exprs
+    indices = emitter.affine_all(ValueMap((*outer, row - places[0]), first.operands))
+    if lanes.mask is None:
+        return emitter.add(make(vector.LoadOp, (target.buffer, *indices), (type,))).results[0]
+    owners = {place: lane for lane, place in enumerate(places)}
+    active = [owners.get(place, lanes.count) for place in range(lanes.count)]
+    mask = shuffled(emitter, lanes.mask.value, zeros(emitter, lanes.vector_of(i1)), active)
+    return emitter.add(vector.MaskedLoadOp(target.buffer, indices, mask, zeros(emitter, type))).result
+
+
+def shuffled(emitter: Emitter, left: SSAValue, right: SSAValue, places: Sequence[int]) -> SSAValue:
+    """Returns a vector of the elements of two vectors of its type at `places`, counted through both."""
+    mask, type_ = DenseArrayBase.from_list(i64, list(places)), SSAValue.get(left, type=VectorType).type
+    return emitter.add(vector.ShuffleOp(left, right, mask, result_type=type_)).result
 
 
 # --- lane by lane

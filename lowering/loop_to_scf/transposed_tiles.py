@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from xdsl.dialects import arith, scf, vector
-from xdsl.dialects.builtin import DenseArrayBase, IndexType, IntegerType, VectorType, i64
+from xdsl.dialects.builtin import IndexType, IntegerType, VectorType
 from xdsl.ir import Block, SSAValue
 
 from xrelay.dialects.loop import ForOp, LoadOp, LoopKind, StoreOp
@@ -15,7 +15,7 @@ from xrelay.dialects.topi.shapes import bit_width
 from xrelay.dialects.upstream.arith_extras import CmpiOp
 from xrelay.index_algebra.affine_bounds import stride
 from xrelay.index_algebra.value_map import ValueMap
-from xrelay.lowering.loop_to_scf.accesses import AccessTarget, memory_stride
+from xrelay.lowering.loop_to_scf.accesses import AccessTarget, memory_stride, shuffled
 from xrelay.lowering.loop_to_scf.emitter import Emitter
 from xrelay.lowering.loop_to_scf.lanes import LaneContext
 from xrelay.lowering.loop_to_scf.values import Values
@@ -165,7 +165,7 @@ def transposed(emitter: Emitter, rows: Sequence[SSAValue], part: int) -> list[SS
             lanes = range(count)
             begin = [lane if not lane & step else count + lane - step for lane in lanes]
             end = [lane + step if not lane & step else count + lane for lane in lanes]
-            found[low], found[high] = (_shuffled(emitter, *pair, places) for places in (begin, end))
+            found[low], found[high] = (shuffled(emitter, *pair, places) for places in (begin, end))
         step *= 2
     return found
 
@@ -176,7 +176,7 @@ def _interleave(emitter: Emitter, rows: Sequence[SSAValue], part: int) -> list[S
     half, step = len(found) // 2, 1
     while step < len(rows):
         pairs = zip(found[:half], found[half:], strict=True)
-        found = [_shuffled(emitter, *pair, _alternating(pair[0], part, upper)) for pair in pairs for upper in (0, 1)]
+        found = [shuffled(emitter, *pair, _alternating(pair[0], part, upper)) for pair in pairs for upper in (0, 1)]
         step *= 2
     return found
 
@@ -186,8 +186,3 @@ def _alternating(like: SSAValue, part: int, upper: int) -> list[int]:
     count = SSAValue.get(like, type=VectorType).type.get_shape()[0]
     half = [begin + upper * part // 2 + place for begin in range(0, count, part) for place in range(part // 2)]
     return [place for each in half for place in (each, count + each)]
-
-
-def _shuffled(emitter: Emitter, left: SSAValue, right: SSAValue, places: Sequence[int]) -> SSAValue:
-    mask, type_ = DenseArrayBase.from_list(i64, list(places)), SSAValue.get(left, type=VectorType).type
-    return emitter.add(vector.ShuffleOp(left, right, mask, result_type=type_)).result

@@ -55,10 +55,10 @@ func.func @nested_parallel(%X: memref<8x5x4xf32>) {
 
 // -----
 
-// Lanes: contiguous, uniform, strided, at computed positions.
+// Lanes: contiguous, uniform, far apart, at computed positions.
 // CHECK-LABEL: func.func @lanes
-// CHECK: %a = vector.load %X[%{{.*}}] : memref<64xf32>, vector<16xf32>
-// CHECK: %b = memref.load %X[%{{.*}}] : memref<64xf32>
+// CHECK: %a = vector.load %X[%{{.*}}] : memref<80xf32>, vector<16xf32>
+// CHECK: %b = memref.load %X[%{{.*}}] : memref<80xf32>
 // CHECK: scf.for %lane
 // CHECK: memref.store %{{.*}}, %[[SIDE:.*]][%lane] : memref<16xf32>
 // CHECK: %c = vector.load %[[SIDE]][%{{.*}}] : memref<16xf32>, vector<16xf32>
@@ -68,19 +68,19 @@ func.func @nested_parallel(%X: memref<8x5x4xf32>) {
 // CHECK: %[[M:.*]] = arith.mulf %a, %{{.*}} fastmath<contract> : vector<16xf32>
 // CHECK: arith.addf %c, %[[M]] fastmath<contract> : vector<16xf32>
 // CHECK: vector.store
-func.func @lanes(%X: memref<64xf32>, %N: memref<64xi32>, %Y: memref<64xf32>) {
+func.func @lanes(%X: memref<80xf32>, %N: memref<64xi32>, %Y: memref<80xf32>) {
   loop.for "o" %o to 4 {
     loop.for "i" %i to 16 vectorized {
-      %a = loop.load %X[%o * 16 + %i] : memref<64xf32>
-      %b = loop.load %X[%o] : memref<64xf32>
-      %c = loop.load %X[%i * 4] : memref<64xf32>
+      %a = loop.load %X[%o * 16 + %i] : memref<80xf32>
+      %b = loop.load %X[%o] : memref<80xf32>
+      %c = loop.load %X[%i * 5] : memref<80xf32>
       %n = loop.load %N[%i] : memref<64xi32>
       %p = arith.index_cast %n : i32 to index
-      %d = loop.load %X[%p] : memref<64xf32>
+      %d = loop.load %X[%p] : memref<80xf32>
       %m = arith.mulf %a, %b fastmath<contract> : f32
       %s = arith.addf %m, %c fastmath<contract> : f32
       %t = arith.addf %s, %d : f32
-      loop.store %t, %Y[%o * 16 + %i] : memref<64xf32>
+      loop.store %t, %Y[%o * 16 + %i] : memref<80xf32>
     }
   }
   func.return
@@ -192,7 +192,38 @@ func.func @maybe_empty(%n: index, %B: memref<3xf32>, %C: memref<3xf32>, %Y: memr
 
 // -----
 
-// Elements at a stride are loaded lane by lane. Lanes that are off load the element of the first lane, without a branch.
+// Elements of a row at a small stride are selected from vectors that read nothing behind the last lane's element.
+// CHECK-LABEL: func.func @strided_row
+// CHECK: %[[A:.*]] = vector.load %X[%{{.*}}, %{{.*}}] : memref<2x15xf32>, vector<8xf32>
+// CHECK: %[[B:.*]] = vector.load %X[%{{.*}}, %{{.*}}] : memref<2x15xf32>, vector<8xf32>
+// CHECK: vector.shuffle %[[A]], %[[B]] [0, 2, 4, 6, 9, 11, 13, 15]
+// CHECK: %[[MASK:.*]] = vector.create_mask %n : vector<4xi1>
+// CHECK: %[[FIRST:.*]] = vector.shuffle %[[MASK]], %{{.*}} [0, 4, 4, 1]
+// CHECK: %[[C:.*]] = vector.maskedload %X[%{{.*}}, %{{.*}}], %[[FIRST]], %{{.*}}
+// CHECK: %[[SECOND:.*]] = vector.shuffle %[[MASK]], %{{.*}} [4, 4, 2, 4]
+// CHECK: %[[D:.*]] = vector.maskedload %X[%{{.*}}, %{{.*}}], %[[SECOND]], %{{.*}}
+// CHECK: %[[THIRD:.*]] = vector.shuffle %[[MASK]], %{{.*}} [2, 4, 4, 3]
+// CHECK: %[[E:.*]] = vector.maskedload %X[%{{.*}}, %{{.*}}], %[[THIRD]], %{{.*}}
+// CHECK: %[[CD:.*]] = vector.shuffle %[[C]], %[[D]] [0, 3, 6, 3]
+// CHECK: vector.shuffle %[[CD]], %[[E]] [0, 1, 2, 7]
+func.func @strided_row(%n: index, %X: memref<2x15xf32>, %Y: memref<8xf32>, %Z: memref<4xf32>) {
+  loop.for "i" %i to 8 vectorized {
+    %x = loop.load %X[1, %i * 2] : memref<2x15xf32>
+    loop.store %x, %Y[%i] : memref<8xf32>
+  }
+  loop.for "j" %j to 4 vectorized {
+    %in = arith.cmpi slt, %j, %n : index
+    scf.if %in {
+      %x = loop.load %X[0, %j * 3 + 5] : memref<2x15xf32>
+      loop.store %x, %Z[%j] : memref<4xf32>
+    }
+  }
+  func.return
+}
+
+// -----
+
+// Elements of other rows are loaded lane by lane. In place of lanes that are off, the first lane is loaded, without a branch.
 // CHECK-LABEL: func.func @strided_lanes
 // CHECK: %[[MASK:.*]] = vector.create_mask %n : vector<8xi1>
 // CHECK: %[[ANY:.*]] = vector.extract %[[MASK]][0]
