@@ -207,11 +207,14 @@ def _piece_of_row(draft: ScheduleDraft, name: str, spatial: Sequence[str], reduc
     return [*outer, *draft.split(row, width)]
 
 
-def vectorize_fold(draft: ScheduleDraft, name: str, spatial: Sequence[str], reduction: Sequence[str]) -> bool:
+def vectorize_fold(
+    draft: ScheduleDraft, name: str, spatial: Sequence[str], reduction: Sequence[str], *, is_strided: bool = False
+) -> bool:
     """Moves the innermost spatial loop inside the reduction and vectorises it, if that is legal.
 
-    Rows longer than a vector become up to four unrolled vectors. Otherwise the reduction stays innermost, and LLVM may
-    vectorise the terms of one sum.
+    Rows longer than a vector become up to four unrolled vectors. With `is_strided`, lanes may read elements of a row
+    that are a few apart. Otherwise the reduction stays innermost, and LLVM may vectorise the terms of one sum, or the
+    row if its length is static.
     """
     row = spatial[-1]
     if draft.extent(row) < MIN_LANES:
@@ -221,14 +224,31 @@ def vectorize_fold(draft: ScheduleDraft, name: str, spatial: Sequence[str], redu
         return False
     lanes = draft.lanes(draft.block(name))
     refused = why_no_lanes(trial, row, lanes) if trial.is_dynamic(row) else trial.why_not_vectorized(row)
-    if refused is not None:
+    is_strided = is_strided and refused is not None and _reads_at_strides(trial, name, row)
+    if refused is not None and not is_strided:
         draft.record_reason(f"the reduction stays innermost: {refused}")
         schedule_terms(draft, name, reduction)
         return False
     if reduction:
         draft.do(Reorder((*reduction, row)))
-    unroll_vectors(draft, vectorize_row(draft, row, lanes))
+    unroll_vectors(draft, (_vectorize_strided if is_strided else vectorize_row)(draft, row, lanes))
     return True
+
+
+def _reads_at_strides(draft: ScheduleDraft, name: str, row: str) -> bool:
+    """Whether iterations of a loop read elements of a row that are a few apart, whose vectors are shuffled together."""
+    index, block = loops_of(draft.kernel)[row].index, draft.block(name)
+    strides = [[index_stride(each, index) for each in op.index] for op in ops_of(block.body, LoadOp, StoreOp)]
+    is_row = all(not any(outer) and step is not None and step in range(MAX_STRIDE + 1) for *outer, step in strides)
+    return is_row and not any(op.regions for op in block.body.block.ops)
+
+
+def _vectorize_strided(draft: ScheduleDraft, row: str, lanes: int) -> list[str]:
+    """Vectorises a loop whose iterations read elements at strides; returns the loops that replace it."""
+    rows = [row] if draft.extent(row) <= lanes else list(draft.split(row, lanes, inner="v"))
+    draft.do(Vectorize(rows[-1], "any"))
+    draft.record_reason(f"{lanes} lanes along {row}, read at strides")
+    return rows
 
 
 def unroll_vectors(draft: ScheduleDraft, loops: Sequence[str]) -> None:
@@ -308,6 +328,9 @@ def schedule_remaining(draft: ScheduleDraft, shared: SharedAxis | None = None) -
         else:
             schedule_elementwise(draft, block.block_name, shared)
 
+
+MAX_STRIDE: Final = 4
+"""The maximum distance of the elements that neighbouring lanes of a reduction read."""
 
 TRANSPOSED_TILE, TRANSPOSED_ROW = 8, 16
 """The number of neighbours of a transposed operand to read at a time, and the length of a row to write: a cache line.

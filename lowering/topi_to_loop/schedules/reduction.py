@@ -147,7 +147,7 @@ def fold_at_consumer(draft: ScheduleDraft, name: str) -> bool:
         return False
     tile = [loop for loop in spatial if draft.extent(loop) > 1]
     if tile:
-        vectorize_fold(draft, name, tile, reduction)
+        vectorize_fold(draft, name, tile, reduction, is_strided=is_open)
     else:
         schedule_terms(draft, name, reduction)
     rows = vectorize_row(draft, loops[-1], draft.lanes(consumer))

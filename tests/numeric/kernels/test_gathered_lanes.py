@@ -44,3 +44,20 @@ def test_padded_rows() -> None:
     for n in (0, 1, 11, 14, 40):
         x = rng.standard_normal((2, n), np.float32)
         np.testing.assert_array_equal(model(x)[0], np.pad(x, ((1, 0), (2, 3)), constant_values=5.0))
+
+
+@pytest.mark.parametrize("stride", [1, 2, 3, 4, 5])
+def test_windows_at_a_stride(stride: int) -> None:
+    """The windows of a row of dynamic length are reduced in lanes, which read elements at the stride."""
+    rng = np.random.default_rng(0)
+    text = f"""
+    !x = tensor<?x?x?x?xf32, #relay.dims<b, c, h, w>>
+    func.func @main(%x: !x) -> !relay.incomplete {{
+      %y = relay.nn.max_pool2d(%x) {{pool_size = [2, 3], strides = [1, {stride}]}} : (!x) -> !relay.incomplete
+      func.return %y : !relay.incomplete
+    }}"""
+    model = xrelay.compile(xrelay.parse(text), threads=1, cache=False)
+    for columns in (1, 2, 15, 17, 64, 150):
+        x = rng.standard_normal((2, 3, 3, (columns - 1) * stride + 3), np.float32)
+        windows = np.lib.stride_tricks.sliding_window_view(x, (2, 3), (2, 3))[:, :, :, ::stride]
+        np.testing.assert_array_equal(model(x)[0], windows.max((-1, -2)))
