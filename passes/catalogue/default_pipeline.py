@@ -71,6 +71,7 @@ OPTIMIZER_PIPELINE: tuple[PipelineRow, ...] = (
     PipelineRow(2, "relay-fold-constant", "the factors and shifts become constants"),
     PipelineRow(2, "relay-narrow-products", "CPUs multiply four bytes in the time of one 32-bit number"),
     PipelineRow(2, "relay-simplify-rounding", "a quantised layer rounds for longer than it multiplies"),
+    PipelineRow(3, "relay-div-to-mul{continuous=true}", "CPUs multiply in a fraction of the time of a division"),
     PipelineRow(3, "relay-fold-scale-axis", "the factors are multiplied into the weights"),
     PipelineRow(3, "relay-canonicalize-ops", "a bias is added by broadcasting, and nn.mish needs no logarithm"),
     PipelineRow(3, "relay-split-conv-transpose", "convolutions of stride 1 have faster kernels"),

@@ -37,7 +37,7 @@ FOLDERS: dict[str, str] = {
     "relay-simplify-expr": "passes/relay",
     "relay-fold-explicit-padding": "compat/relay/passes",
     "relay-flatten-atrous-conv": "compat/relay/passes",
-    "relay-div-to-mul": "compat/relay/passes",
+    "relay-div-to-mul": "passes/relay",
     "relay-fast-math": "passes/relay",
     "relay-split-args": "compat/relay/passes",
     "relay-split-wide-ops": "passes/relay",

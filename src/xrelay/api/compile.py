@@ -69,7 +69,7 @@ def compile(
     number of bytes that a call of the model may allocate. With `integers`, computations between dequantise and quantise
     ops run on integers, as in `relay-fake-quantization-to-integer`; results may differ from the float ones by one
     quantisation step. `exact` forbids approximations: results then differ from the interpreter's only by the order of
-    sums, so convolutions do not use Winograd's algorithm, and each element is divided by the scale of a quantisation.
+    sums, so convolutions do not use Winograd's algorithm, and quotients by constants do not become products.
 
     `records` is a file of tuning records, see `tune`: kernels that it contains use the fastest schedule, the others
     that of the cost model.

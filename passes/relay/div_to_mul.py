@@ -15,21 +15,23 @@ After:
     %y = relay.multiply(%x, %r) : (tensor<8xf32>, tensor<f32>) -> tensor<8xf32>
 
 Left alone: integers, whose quotients are truncated; divisors with an element that is zero, infinite or NaN, or whose
-reciprocal is infinite or subnormal.
+reciprocal is infinite or subnormal. With `continuous`, also quotients that a rounding, a comparison or a conversion to
+integers depends on: 49 · (1 / 49) is less than 1, and its floor is 0.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Operation
+from xdsl.ir import Operation, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
 
 from xrelay.dialects.relay.ops.tensor.arithmetic import DivideOp, MultiplyOp
 from xrelay.dialects.relay.structure.weights import Array
+from xrelay.passes.graph.discontinuities import values_of_discontinuities
 from xrelay.passes.graph.rewriting import Emitter, constant_of, rewrite
 from xrelay.passes.infra.xrelay_pass import XRelayPass, reassociates
 
@@ -42,9 +44,14 @@ class RelayDivToMulPass(XRelayPass):
     numerics = reassociates("the reciprocals of divisors are rounded")
     per_function = True
 
+    continuous: bool = field(
+        default=False, metadata={"help": "keep quotients that a rounding or a comparison depends on"}
+    )
+
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Rewrites the module in place."""
-        rewrite(op, {DivideOp: MultiplyByReciprocal()})
+        kept = frozenset(values_of_discontinuities(op) if self.continuous else ())
+        rewrite(op, {DivideOp: MultiplyByReciprocal(kept)})
 
 
 class MultiplyByReciprocal(RewritePattern):
@@ -59,9 +66,13 @@ class MultiplyByReciprocal(RewritePattern):
         %y = relay.multiply(%x, %quarter)
     """
 
+    def __init__(self, kept: frozenset[SSAValue] = frozenset()):
+        """`kept` are quotients that stay."""
+        self._kept = kept
+
     def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter) -> None:
-        """Multiplies if each element of the divisor has a normal reciprocal."""
-        divisor = constant_of(op.operands[1])
+        """Multiplies if each element of the divisor has a normal reciprocal, unless the quotient is kept."""
+        divisor = None if op.results[0] in self._kept else constant_of(op.operands[1])
         reciprocal = None if divisor is None else _reciprocal(divisor)
         if reciprocal is not None:
             emit = Emitter(rewriter, op)
