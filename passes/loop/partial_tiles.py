@@ -100,16 +100,21 @@ def tiles_of_rest(
     size, function, name = inner.extent, function_of(loop), loop.loop_name
     assert size is not None, "see _row"
     start = ValueMap((full.exprs[0] * size,), full.operands)
-    if size < MIN_ROWS or not allocated_buffers(last) or not _may_repeat(function, last):
+    if size < MIN_ROWS or not allocated_buffers(last) or not may_repeat(function, last):
         return [_single_rows(name, last, rows, start, names, function)], last
     few, singles = -(-(size - 1) // 3), copies(last, {})
     for each in singles:
         names.rename_nested(each, "row")
     single = _single_rows(name, singles, _copied(rows, last, singles), start, names, function)
-    tests: list[Operation] = []
-    tests.append(test := CmpiOp(compute(extent, tests), compute(ValueMap.constant(few), tests), "slt"))
     small = _early_tiles(f"{name}_few", last, rows, start, few, names, function)
-    return [*tests, scf.IfOp(test, [], _region([single]), _region([small]))], [*last, *singles]
+    return if_less(extent, few, [single], [small]), [*last, *singles]
+
+
+def if_less(extent: ValueMap, count: int, less: Sequence[Operation], other: Sequence[Operation]) -> list[Operation]:
+    """Runs the ops `less` if the extent is less than `count`, and the ops `other` if not."""
+    tests: list[Operation] = []
+    tests.append(test := CmpiOp(compute(extent, tests), compute(ValueMap.constant(count), tests), "slt"))
+    return [*tests, scf.IfOp(test, [], _region(less), _region(other))]
 
 
 def _early_tiles(
@@ -190,7 +195,7 @@ def _is_own_row(block: BlockOp, row: Row, op: Operation, own: AbstractSet[SSAVal
     return len(along) == 1 and index[along[0]] == row_index and op.buffer_type.get_shape()[along[0]] == row.loop.extent
 
 
-def _may_repeat(function: FuncOp, last: Sequence[Operation]) -> bool:
+def may_repeat(function: FuncOp, last: Sequence[Operation]) -> bool:
     """Whether the blocks of a tile may run twice for a row: they do not read what the tile stores to memory.
 
     Nor do two blocks store to the same buffer, as the start and the terms of a sum do.

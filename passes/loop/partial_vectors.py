@@ -3,6 +3,9 @@
 A tile of a row has a few unrolled vectors. In the partial tile each of them has a mask, and takes as long as in a full
 tile even if no lane is in the domain. A loop over the vectors that have such a lane takes a quarter of the time for a
 row of up to 16 elements, which is the usual length of a row of a small image.
+
+A tile with several rows, as in a product, stays whole, because its rows share the vectors of the other factor. If there
+are enough elements, it begins early and needs no masks.
 """
 
 from __future__ import annotations
@@ -18,10 +21,11 @@ from xdsl.ir import Operation, SSAValue
 from xrelay.dialects.loop import DYNAMIC, BlockOp, ForOp, LoadOp, LoopKind, StoreOp, ValueMap
 from xrelay.dialects.loop.extents import expression_of, loop_of_index
 from xrelay.dialects.shared.op_lists import ops_in, ops_of
+from xrelay.dialects.shared.op_making import copies
 from xrelay.index_algebra.value_map import join_maps
-from xrelay.passes.loop.nest_edits import Names, extent_value, simplified
+from xrelay.passes.loop.nest_edits import Names, compute, extent_value, simplified
 from xrelay.passes.loop.nest_queries import blocks_inside, domain_conditions, function_of, linear_in, reduces_over
-from xrelay.passes.loop.partial_tiles import allocated_buffers, blocks_in, loops_in
+from xrelay.passes.loop.partial_tiles import allocated_buffers, blocks_in, if_less, loops_in, may_repeat
 
 
 class Vectors(NamedTuple):
@@ -67,13 +71,11 @@ def vectors_of_rest(
     Returns None, and changes nothing, if a block has no such vectors, if other loops of the tile are unrolled, as those
     over the rows of a product, or if the vectors are not apart in the buffers of the tile.
     """
-    pairs = list(zip(blocks_inside(loop), blocks_in(last), strict=True))
-    rows = {copied: row for block, copied in pairs if (row := _vectors(loop, block, copied)) is not None}
-    shared = {(row.extent, row.width) for row in rows.values()}
-    if len(rows) < len(pairs) or len(shared) != 1 or not _are_apart(last, rows):
+    rows = _rows_of(loop, last)
+    if rows is None or _has_other_rows(last, rows):
         return None
-    ((extent, width),) = shared
     *_, row = rows.values()
+    extent, width = row.extent, row.width
     function, name = function_of(loop), names.loop(f"{loop.loop_name}_vectors")
     start = ValueMap((full.exprs[0] * row.size,), full.operands)
     left = extent.plus(start, -1).plus(width - 1)
@@ -85,6 +87,45 @@ def vectors_of_rest(
         _start_at(block, each, around.index, own)
     _unroll_terms(last)
     return [around], list(last)
+
+
+def early_tile(loop: ForOp, last: Sequence[Operation], names: Names) -> tuple[list[Operation], list[Operation]] | None:
+    """Moves `last`, the partial tile of `loop`, so far forward that all its elements are in the domain.
+
+    Returns the new ops, and those one level inside. Before → after, for 2 vectors and several rows:
+
+    ```
+                                                  scf.if %n < 32 { … before … } else {
+    loop.for "i" %i to 6 unrolled {                 loop.for "i" %i to 6 unrolled {
+      loop.for "v" %v to 2 unrolled {                 loop.for "v" %v to 2 unrolled {
+        loop.for "j" %j to 16 vectorized {              loop.for "j" %j to 16 vectorized {
+          loop.block "sum" (%x : spatial %n =     →       loop.block "sum" (%x : spatial ? =
+              %full * 32 + %v * 16 + %j) { … }                %n - 32 + %v * 16 + %j) { … }
+    ```
+
+    Some elements are computed twice. Returns None, and changes nothing, if that changes results, or if the tile has no
+    such vectors or no sums.
+    """
+    rows = _rows_of(loop, last)
+    if rows is None or not allocated_buffers(last) or not may_repeat(function_of(loop), last):
+        return None
+    whole = copies(last, {})
+    for each in whole:
+        names.rename_nested(each, "whole")
+    copied = dict(zip(blocks_in(last), blocks_in(whole), strict=True))
+    loops = dict(zip(loops_in(last), loops_in(whole), strict=True))
+    moved = {
+        copied[block]: Vectors(row.position, row.extent, loops[row.vectors], loops[row.lanes])
+        for block, row in rows.items()
+    }
+    *_, row = moved.values()
+    before: list[Operation] = []
+    first = ValueMap.identity([compute(row.extent.plus(-row.size), before)])
+    own = allocated_buffers(whole)
+    for block, each in moved.items():
+        _move_to(block, each, first.plus(each.element), own)
+        block.set_extents([DYNAMIC if k == each.position else extent for k, extent in enumerate(block.extents)])
+    return if_less(row.extent, row.size, last, [*before, *whole]), [*last, *whole]
 
 
 MAX_TERMS: Final = 64
@@ -123,14 +164,23 @@ def _vectors(loop: ForOp, block: BlockOp, copied: BlockOp) -> Vectors | None:
     return Vectors(position, expression_of(block.extents[position]), vectors, lanes) if is_tile else None
 
 
-def _are_apart(last: Sequence[Operation], rows: Mapping[BlockOp, Vectors]) -> bool:
-    """Whether each element of a row has its own elements in the buffers that the partial tile allocates.
+def _rows_of(loop: ForOp, last: Sequence[Operation]) -> dict[BlockOp, Vectors] | None:
+    """Returns the vectors of all blocks in `last`, the partial tile of `loop`; None unless all have the same, apart."""
+    pairs = list(zip(blocks_inside(loop), blocks_in(last), strict=True))
+    rows = {copied: row for block, copied in pairs if (row := _vectors(loop, block, copied)) is not None}
+    is_whole = len(rows) == len(pairs) and len({(row.extent, row.width) for row in rows.values()}) == 1
+    return rows if is_whole and _are_apart(last, rows) else None
 
-    No other loop of the tile may be unrolled.
-    """
-    own, loops = allocated_buffers(last), {row.vectors for row in rows.values()}
-    if any(each.kind is LoopKind.UNROLLED and each not in loops for each in loops_in(last)):
-        return False
+
+def _has_other_rows(last: Sequence[Operation], rows: Mapping[BlockOp, Vectors]) -> bool:
+    """Whether loops of a tile are unrolled that are not those over its vectors."""
+    loops = {row.vectors for row in rows.values()}
+    return any(each.kind is LoopKind.UNROLLED and each not in loops for each in loops_in(last))
+
+
+def _are_apart(last: Sequence[Operation], rows: Mapping[BlockOp, Vectors]) -> bool:
+    """Whether each element of a row has its own elements in the buffers that the partial tile allocates."""
+    own = allocated_buffers(last)
     indices = [each.index for row in rows.values() for each in (row.vectors, row.lanes)]
     if not all(isinstance(use.operation, BlockOp) for index in indices for use in index.uses):
         return False
@@ -156,12 +206,18 @@ def _in_loops(block: BlockOp, access: LoadOp | StoreOp) -> ValueMap:
 
 def _start_at(block: BlockOp, row: Vectors, vector: SSAValue, own: AbstractSet[SSAValue]) -> None:
     """Makes a block of a tile with the buffers `own` compute one vector of its row, whose number is `vector`."""
-    for op in ops_of(block.body, LoadOp, StoreOp):
-        if op.memref in own:
-            op.index = _in_loops(block, op)
     number = {row.vectors.index: ValueMap.identity([vector])}
-    block.bindings = join_maps([simplified(block.bindings[k].substitute(number)) for k, _ in enumerate(block.kinds)])
+    _move_to(block, row, simplified(block.bindings[row.position].substitute(number)), own)
     if not ops_of(block.body, LoadOp) and all(op.memref in own for op in ops_of(block.body, StoreOp)):
         # All lanes are initialised, so that a vector does not depend on the lanes of the one before.
         block.set_extents([DYNAMIC if k == row.position else each for k, each in enumerate(block.extents)])
     row.vectors.extent_attr = IntegerAttr.from_index_int_value(1)
+
+
+def _move_to(block: BlockOp, row: Vectors, element: ValueMap, own: AbstractSet[SSAValue]) -> None:
+    """Makes a block of a tile with the buffers `own` compute other elements, with the same places in these buffers."""
+    bindings = block.bindings
+    for op in ops_of(block.body, LoadOp, StoreOp):
+        if op.memref in own:
+            op.index = _in_loops(block, op)
+    block.bindings = join_maps([element if k == row.position else bindings[k] for k, _ in enumerate(block.kinds)])

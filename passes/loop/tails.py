@@ -42,7 +42,7 @@ from xrelay.passes.loop.nest_queries import (
     linear_in,
 )
 from xrelay.passes.loop.partial_tiles import rows_of, tiles_of_rest
-from xrelay.passes.loop.partial_vectors import vectors_of_rest
+from xrelay.passes.loop.partial_vectors import early_tile, vectors_of_rest
 
 
 class TailBounds(NamedTuple):
@@ -190,18 +190,20 @@ def _peel_dynamic(loop: ForOp, names: Names) -> list[Operation] | None:
     last = _tail(loop, full, names)
     _keep_rolled(last)
     rows = rows_of(loop, last)
-    tiles = None
+    tiles = whole = None
     if rows is None or not copy_rest(loop, last, rows, full, names):
         tiles = vectors_of_rest(loop, last, full, names)
         if tiles is None and rows is not None:
             tiles = tiles_of_rest(loop, last, rows, full, names)
-    rest, inside = (last, last) if tiles is None else tiles
+        if tiles is None:
+            whole = early_tile(loop, last, names)
+    rest, inside = tiles or whole or (last, last)
     if loop.kind is LoopKind.PARALLEL:
         return [*_fork(loop, rest, full, number, count), *inside]
     loop.operands[0] = number
     if tiles is None:
         test = CmpiOp(number, count, "slt")
-        rest = [test, scf.IfOp(test, [], _region(last))]
+        rest = [test, scf.IfOp(test, [], _region(rest))]
     assert loop.parent is not None
     loop.parent.insert_ops_after(rest, loop)
     return [*loop.body.block.ops, *inside]
