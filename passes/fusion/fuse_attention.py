@@ -18,9 +18,10 @@ After:
     %y = relay.fused @fused_nn_batch_matmul_multiply_nn_softmax_nn_batch_matmul(%p0 = %v : …, %p1 = %q : …, …)
 
 The groups keep their kernels unless the scores have exactly one reader, the softmax, and this too, the second product,
-all in one block. The softmax must be alone in its group and run along the keys. All tensors have static extents and f32
-elements, and the stacks of both products are equal. There are at least 8 queries, 16 keys and 16 values in a row.
-Groups with requirements, or that name extents, are left unchanged.
+all in one block. The softmax must be alone in its group and run along the keys. The elements are f32, and the stacks of
+both products are equal. There are at least 8 queries, 16 keys and 16 values in a row. A dynamic number of queries must
+be that of the keys, or at least 8 by the size hints of `@main`, in a stack of matrices: a decoder often runs one query,
+for which kernels of their own are faster. Groups with requirements, or that name extents, are left unchanged.
 """
 
 from __future__ import annotations
@@ -30,11 +31,12 @@ from typing import Final
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, f32
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Operation
 from xdsl.rewriter import Rewriter
 
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
+from xrelay.dialects.relay.core.size_hints import size_hints
 from xrelay.dialects.relay.ops.nn.matmul import BatchMatmulOp
 from xrelay.dialects.relay.ops.nn.softmax import SoftmaxOp
 from xrelay.dialects.relay.structure.constant import ConstantOp
@@ -42,10 +44,12 @@ from xrelay.dialects.relay.structure.fused import FusedOp
 from xrelay.dialects.relay.structure.yields import YieldOp
 from xrelay.dialects.shared.attribute_names import BINDS, DEMANDS, REQUIRES
 from xrelay.dialects.shared.types import element_type_of, shape_of
+from xrelay.index_algebra.dims import Dim, certainly_equal, estimate
 from xrelay.passes.fusion.fuse_ops import GroupNames
 from xrelay.passes.fusion.recompute_groups import compute_in
 from xrelay.passes.infra.verify import walk_ops
 from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
+from xrelay.passes.types.type_solver import function_around
 
 MIN_QUERIES: Final = 8
 """The minimum number of queries: a tile of rows. Fewer queries are limited by reading the keys and the values."""
@@ -96,7 +100,7 @@ def _only_reader(group: FusedOp) -> FusedOp | None:
 
 
 def _is_attention(scores: FusedOp, weights: FusedOp, result: FusedOp) -> bool:
-    """Whether the groups compute products of static shapes, and the second product reads the weights as rows."""
+    """Whether the groups compute products, and the second product reads the weights as rows."""
     first, second = _product_of(scores), _product_of(result)
     if first is None or second is None or not all(map(_is_plain, (*scores.walk(), *weights.walk(), *result.walk()))):
         return False
@@ -114,20 +118,25 @@ def _product_of(group: FusedOp) -> BatchMatmulOp | None:
 
 
 def _is_plain(op: Operation) -> bool:
-    """Whether an op requires and names no extents, and its values have static shapes."""
-    values: list[SSAValue] = [*op.operands, *op.results]
-    is_static = all(isinstance(extent, int) for value in values for extent in shape_of(value.type))
-    return is_static and op.attributes.keys().isdisjoint((REQUIRES, DEMANDS, BINDS))
+    """Whether an op requires and names no extents."""
+    return op.attributes.keys().isdisjoint((REQUIRES, DEMANDS, BINDS))
 
 
 def _fits(first: BatchMatmulOp, second: BatchMatmulOp) -> bool:
     """Whether both products have the same stacks, are long enough, and have f32 elements."""
     shapes = [shape_of(value.type) for op in (first, second) for value in (*op.operands, *op.results)]
-    *_, queries, keys = shape_of(first.results[0].type)
-    *_, width = shape_of(second.results[0].type)
-    is_long = all(
-        isinstance(extent, int) and extent >= least
-        for extent, least in ((queries, MIN_QUERIES), (keys, MIN_ROW), (width, MIN_ROW))
-    )
+    *stack, queries, keys = shape_of(first.results[0].type)
+    (*_, depth), (*_, width) = shape_of(first.tensor_a.type), shape_of(second.results[0].type)
+    are_rows = isinstance(depth, int) and isinstance(width, int) and width >= MIN_ROW
+    are_keys = not isinstance(keys, int) or keys >= MIN_ROW
+    are_queries = _least(queries, first) >= MIN_QUERIES or certainly_equal(queries, keys)
+    is_stack = isinstance(queries, int) or any(extent != 1 for extent in stack)
     elements = {element_type_of(value.type) for op in (first, second) for value in (*op.operands, *op.results)}
+    is_long = are_rows and are_keys and are_queries and is_stack
     return is_long and elements == {f32} and len({shape[:-2] for shape in shapes}) == 1
+
+
+def _least(extent: Dim, op: Operation) -> int:
+    """Returns the minimum of an extent by the size hints of the function."""
+    hints = size_hints(function_around(op))
+    return estimate(extent, {name: hint.least for name, hint in hints.items()}, 1)

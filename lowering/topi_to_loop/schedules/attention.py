@@ -62,8 +62,8 @@ class AttentionPlan:
     """The product of weights and values."""
     softmax: tuple[str, ...]
     """The blocks of the softmax; the last one computes the weights."""
-    queries: int
-    """The number of queries in a block."""
+    queries: int | None
+    """The number of queries in a block; None if their number is dynamic, and all are in one block."""
     lanes: int
     tiles: tuple[RegisterTile, RegisterTile]
     """The register tiles of both products."""
@@ -81,7 +81,7 @@ def propose_attention(view: KernelView) -> list[Proposal]:
                                                              for d_o, i_i: acc[6, 4, 16] = …; epilogue, stored
     ```
 
-    The scores of a block of queries fit into the L2 cache, for all keys.
+    The scores of a block of queries fit into the L2 cache, for all keys. A dynamic number of queries is one block.
     """
     blocks = view.blocks()
     products = ProductView.each(blocks, BatchMatmulOp)
@@ -91,20 +91,23 @@ def propose_attention(view: KernelView) -> list[Proposal]:
     scores, result = products
     plan = _plan(view, scores, result, softmax)
     names = frozenset((*softmax, scores.name, result.name))
-    size = f"blocks of {plan.queries} queries"
-    reason = "the scores of a block are in the L2 cache"
+    size, reason = f"blocks of {plan.queries} queries", "the scores of a block are in the L2 cache"
+    if plan.queries is None:
+        size, reason = "all queries", "their number is dynamic"
     return [Candidate(size, reason, partial(_cost, view, plan), partial(_apply, plan), names)]
 
 
 def _plan(view: KernelView, scores: ProductView, result: ProductView, softmax: tuple[str, ...]) -> AttentionPlan:
     queries, keys = scores.extent(Role.ROWS), scores.extent(Role.COLUMNS)
-    rows = _block_size(queries, max(1, SCORES // (keys * element_bytes(scores.factors()[0]))))
+    is_static = isinstance(scores.block.extents[scores.positions[Role.ROWS]], int)
+    most = SCORES // (keys * element_bytes(scores.factors()[0]))
+    rows = _block_size(queries, max(1, most)) if is_static else queries
     lanes = view.lanes(scores.block)
     tiles = [_register_tile(view, product, rows, lanes) for product in (scores, result)]
     found = only_read(scores, Role.COLUMNS, Role.COLUMNS)
     is_copied = found is not None and found[1] != len(found[0].index) - 1
     copied = (scores.factors().index(found[0]), found[1]) if is_copied and found is not None else None
-    return AttentionPlan(scores, result, softmax, rows, lanes, (tiles[0], tiles[1]), copied)
+    return AttentionPlan(scores, result, softmax, rows if is_static else None, lanes, (tiles[0], tiles[1]), copied)
 
 
 def _block_size(queries: int, most: int) -> int:
@@ -139,7 +142,8 @@ def _cost(view: KernelView, plan: AttentionPlan) -> Cost:
     ]
     others = [block.block_name for block in view.blocks() if block.block_name not in plan.softmax]
     arithmetic = sum(cycles) + rest_cost(view, others).arithmetic
-    tasks = points(plan.scores.block) // plan.scores.terms // plan.scores.extent(Role.COLUMNS) // plan.queries
+    rows = points(plan.scores.block) // plan.scores.terms // plan.scores.extent(Role.COLUMNS)
+    tasks = rows // (plan.scores.extent(Role.ROWS) if plan.queries is None else plan.queries)
     cost = Cost.of(arithmetic, threads=busy_threads(view.target, tasks, arithmetic))
     if plan.copied is not None:
         cost += copying(plan.scores.factors()[plan.copied[0]], view.target, transposed=True)
@@ -158,7 +162,7 @@ def _apply(plan: AttentionPlan, draft: ScheduleDraft) -> None:
     stacks = _stacks(result, consumer)
     rows, columns = (result.loop(role, consumer) for role in (Role.ROWS, Role.COLUMNS))
     assert rows is not None, "attention has several queries"
-    blocks, rows = split_off(draft, rows, plan.queries, "b", "q") if stacks else _row_blocks(draft, rows, plan.queries)
+    blocks, rows = _row_blocks(draft, rows, plan, alone=not stacks)
     outside = [*stacks, *blocks]
     _tile(draft, result, consumer.block_name, MatrixLoops(rows, columns), outside, plan, plan.tiles[1])
     _softmax_rows(draft, plan.softmax, outside[-1])
@@ -169,13 +173,21 @@ def _apply(plan: AttentionPlan, draft: ScheduleDraft) -> None:
         make_panel(draft, panel, stacks)
     parallelize_outer(draft, outside, work)
     draft.mark_done(scores.name, result.name, stored, consumer.block_name, *plan.softmax)
-    draft.record_reason(f"all stages are computed for blocks of {plan.queries} queries")
+    size = "all queries" if plan.queries is None else f"blocks of {plan.queries} queries"
+    draft.record_reason(f"all stages are computed for {size}")
     schedule_remaining(draft)
 
 
-def _row_blocks(draft: ScheduleDraft, rows: str, queries: int) -> tuple[list[str], str]:
-    """Returns a loop over blocks of the only matrix, even if it is a single block, and the loop over its rows."""
-    outer, inner = draft.split(rows, queries, outer="b", inner="q")
+def _row_blocks(draft: ScheduleDraft, rows: str, plan: AttentionPlan, *, alone: bool) -> tuple[list[str], str]:
+    """Returns the loop over blocks, if there is one, and the loop over rows.
+
+    A matrix that is `alone` has a loop over blocks even if it is a single block.
+    """
+    if plan.queries is None:
+        return [], rows
+    if not alone:
+        return split_off(draft, rows, plan.queries, "b", "q")
+    outer, inner = draft.split(rows, plan.queries, outer="b", inner="q")
     return [outer], inner
 
 

@@ -55,3 +55,29 @@ def test_attention(stacks: tuple[int, ...], queries: int, keys: int, width: int,
     mask[np.triu_indices(queries, 1, keys)] = -1e9
     found, expected = compiled_and_interpreted([query, key, mask, value], threads)
     np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-6)
+
+
+DYNAMIC = """
+func.func @main(%q: tensor<2x?x12xf32, #relay.dims<n>>, %k: tensor<2x?x12xf32, #relay.dims<n>>,
+                %v: tensor<2x?x17xf32, #relay.dims<n>>) -> !relay.incomplete {
+  %s = relay.nn.batch_matmul(%q, %k)
+    : (tensor<2x?x12xf32, #relay.dims<n>>, tensor<2x?x12xf32, #relay.dims<n>>) -> !relay.incomplete
+  %w = relay.nn.softmax(%s) : (!relay.incomplete) -> !relay.incomplete
+  %y = relay.nn.batch_matmul(%w, %v) {transpose_b = false}
+    : (!relay.incomplete, tensor<2x?x17xf32, #relay.dims<n>>) -> !relay.incomplete
+  func.return %y : !relay.incomplete
+}
+"""
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_dynamic_lengths(threads: int) -> None:
+    """As many queries as keys: none, fewer than a tile, whole tiles, and partial ones."""
+    module = xrelay.parse(DYNAMIC)
+    model = xrelay.compile(module, threads=threads, cache=False)
+    assert len(model.artifact.metadata.kernels) == 1
+    rng = np.random.default_rng(0)
+    for length in (0, 1, 3, 13, 16, 31, 32, 33, 70):
+        arrays = [rng.standard_normal((2, length, size)).astype(np.float32) for size in (12, 12, 17)]
+        (found,), (expected,) = model.run(arrays), xrelay.interpret(module, arrays)
+        np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-6)

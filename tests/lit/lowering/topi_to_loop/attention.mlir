@@ -42,3 +42,15 @@ func.func private @one(%q: tensor<32x16xf32>, %k: tensor<16x32xf32>, %v: tensor<
   %y = topi.batch_matmul(%w, %v) : (tensor<32x32xf32>, tensor<32x16xf32>) -> tensor<32x16xf32>
   func.return %y : tensor<32x16xf32>
 }
+
+// A dynamic number of queries is one block for each matrix.
+// CHECK-LABEL: func.func private @dynamic
+// CHECK-NOT: _b"
+// CHECK-SAME: compute_at("softmax", "batch_matmul_1_write_0")
+// CHECK-SAME: attention: {{.*}}all stages are computed for all queries
+func.func private @dynamic(%q: tensor<8x?x64xf32, #relay.dims<n>>) -> tensor<8x?x64xf32, #relay.dims<n>> attributes {relay.primitive} {
+  %s = topi.batch_matmul(%q, %q) {transpose_right = true} : (tensor<8x?x64xf32, #relay.dims<n>>, tensor<8x?x64xf32, #relay.dims<n>>) -> tensor<8x?x?xf32, #relay.dims<n, n>>
+  %w = topi.softmax(%s) {axis = 2 : i64} : (tensor<8x?x?xf32, #relay.dims<n, n>>) -> tensor<8x?x?xf32, #relay.dims<n, n>>
+  %y = topi.batch_matmul(%w, %q) : (tensor<8x?x?xf32, #relay.dims<n, n>>, tensor<8x?x64xf32, #relay.dims<n>>) -> tensor<8x?x64xf32, #relay.dims<n>>
+  func.return %y : tensor<8x?x64xf32, #relay.dims<n>>
+}

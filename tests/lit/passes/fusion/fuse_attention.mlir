@@ -44,7 +44,7 @@ func.func @others(%q: tensor<2x32x16xf32>, %k: tensor<2x32x16xf32>, %v: tensor<2
   func.return %y, %z, %c : tensor<2x32x32xf32>, tensor<2x32x32xf32>, tensor<2x1x32xf32>
 }
 
-// The number of queries is dynamic.
+// The number of queries is dynamic, and may be 1.
 // CHECK-LABEL: func.func @dynamic
 // CHECK-COUNT-3: relay.fused @
 func.func @dynamic(%q: tensor<2x?x16xf32, #relay.dims<n>>, %k: tensor<2x48x16xf32>, %v: tensor<2x48x16xf32>) -> tensor<2x?x16xf32, #relay.dims<n>> {
@@ -52,4 +52,36 @@ func.func @dynamic(%q: tensor<2x?x16xf32, #relay.dims<n>>, %k: tensor<2x48x16xf3
   %w = relay.nn.softmax(%s) : (tensor<2x?x48xf32, #relay.dims<n>>) -> tensor<2x?x48xf32, #relay.dims<n>>
   %y = relay.nn.batch_matmul(%w, %v) {transpose_b = false} : (tensor<2x?x48xf32, #relay.dims<n>>, tensor<2x48x16xf32>) -> tensor<2x?x16xf32, #relay.dims<n>>
   func.return %y : tensor<2x?x16xf32, #relay.dims<n>>
+}
+
+// There are at least 8 queries.
+// CHECK-LABEL: func.func @at_least
+// CHECK-COUNT-1: relay.fused @
+// CHECK-NOT: relay.fused @
+func.func @at_least(%q: tensor<2x?x16xf32, #relay.dims<n>>, %k: tensor<2x48x16xf32>, %v: tensor<2x48x16xf32>) -> tensor<2x?x16xf32, #relay.dims<n>> attributes {relay.sizes = {n = array<i64: 8, 100, 50>}} {
+  %s = relay.nn.batch_matmul(%q, %k) : (tensor<2x?x16xf32, #relay.dims<n>>, tensor<2x48x16xf32>) -> tensor<2x?x48xf32, #relay.dims<n>>
+  %w = relay.nn.softmax(%s) : (tensor<2x?x48xf32, #relay.dims<n>>) -> tensor<2x?x48xf32, #relay.dims<n>>
+  %y = relay.nn.batch_matmul(%w, %v) {transpose_b = false} : (tensor<2x?x48xf32, #relay.dims<n>>, tensor<2x48x16xf32>) -> tensor<2x?x16xf32, #relay.dims<n>>
+  func.return %y : tensor<2x?x16xf32, #relay.dims<n>>
+}
+
+// There are as many queries as keys.
+// CHECK-LABEL: func.func @self
+// CHECK-COUNT-1: relay.fused @
+// CHECK-NOT: relay.fused @
+func.func @self(%q: tensor<2x?x16xf32, #relay.dims<n>>) -> tensor<2x?x16xf32, #relay.dims<n>> {
+  %s = relay.nn.batch_matmul(%q, %q) : (tensor<2x?x16xf32, #relay.dims<n>>, tensor<2x?x16xf32, #relay.dims<n>>) -> tensor<2x?x?xf32, #relay.dims<n, n>>
+  %w = relay.nn.softmax(%s) : (tensor<2x?x?xf32, #relay.dims<n, n>>) -> tensor<2x?x?xf32, #relay.dims<n, n>>
+  %y = relay.nn.batch_matmul(%w, %q) {transpose_b = false} : (tensor<2x?x?xf32, #relay.dims<n, n>>, tensor<2x?x16xf32, #relay.dims<n>>) -> tensor<2x?x16xf32, #relay.dims<n>>
+  func.return %y : tensor<2x?x16xf32, #relay.dims<n>>
+}
+
+// A single matrix has no loop in which its queries are a block.
+// CHECK-LABEL: func.func @single
+// CHECK-COUNT-3: relay.fused @
+func.func @single(%q: tensor<1x?x16xf32, #relay.dims<n>>) -> tensor<1x?x16xf32, #relay.dims<n>> {
+  %s = relay.nn.batch_matmul(%q, %q) : (tensor<1x?x16xf32, #relay.dims<n>>, tensor<1x?x16xf32, #relay.dims<n>>) -> tensor<1x?x?xf32, #relay.dims<n, n>>
+  %w = relay.nn.softmax(%s) : (tensor<1x?x?xf32, #relay.dims<n, n>>) -> tensor<1x?x?xf32, #relay.dims<n, n>>
+  %y = relay.nn.batch_matmul(%w, %q) {transpose_b = false} : (tensor<1x?x?xf32, #relay.dims<n, n>>, tensor<1x?x16xf32, #relay.dims<n>>) -> tensor<1x?x16xf32, #relay.dims<n>>
+  func.return %y : tensor<1x?x16xf32, #relay.dims<n>>
 }
