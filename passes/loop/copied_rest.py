@@ -8,20 +8,26 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
-from typing import NamedTuple
+from math import prod
+from typing import Final, NamedTuple
 
-from xdsl.dialects import arith, scf
-from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType
+from xdsl.dialects import arith, memref, scf
+from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType, StringAttr
 from xdsl.ir import Block, Operation, Region, SSAValue
 
-from xrelay.dialects.loop import DYNAMIC, BlockOp, ForOp, LoadOp, LoopKind, StoreOp, ValueMap
+from xrelay.dialects.loop import DYNAMIC, LOCAL, BlockOp, ForOp, LoadOp, LoopKind, StoreOp, ValueMap
 from xrelay.dialects.loop.extents import loop_of_index
 from xrelay.dialects.shared.op_lists import ops_of
 from xrelay.dialects.upstream.arith_extras import CmpiOp
+from xrelay.dialects.upstream.buffer_types import buffer_type
 from xrelay.index_algebra.value_map import join_maps
-from xrelay.passes.loop.nest_edits import Names, alloc_like, compute, copy_nest, list_buffers, simplified
-from xrelay.passes.loop.nest_queries import blocks_inside, enclosing_loops, function_of
+from xrelay.passes.loop.memory.buffer_size import element_size
+from xrelay.passes.loop.nest_edits import Names, compute, copy_nest, list_buffers, simplified
+from xrelay.passes.loop.nest_queries import STACK_BYTES, blocks_inside, enclosing_loops, function_of
 from xrelay.passes.loop.partial_tiles import Row, Rows, allocated_buffers, loops_in
+
+MAX_BYTES: Final = STACK_BYTES // 4 * 3
+"""The maximum size of a copy, which is on the stack, as are the sums of the tiles."""
 
 
 class RestData(NamedTuple):
@@ -36,6 +42,11 @@ class RestData(NamedTuple):
     """The shape of the copy: one element for a dimension in which the tile reads only one."""
     root: Operation
     """The outermost loop around the tile on which the data do not depend."""
+
+    @property
+    def type_of_copy(self) -> MemRefType:
+        """The type of the copy, a local buffer."""
+        return buffer_type(self.load.buffer_type.element_type, self.shape, space=StringAttr(LOCAL))
 
 
 def copy_rest(loop: ForOp, last: Sequence[Operation], rows: Rows, full: ValueMap, names: Names) -> bool:
@@ -59,7 +70,8 @@ def copy_rest(loop: ForOp, last: Sequence[Operation], rows: Rows, full: ValueMap
           %x = loop.load %X[%v, …]         →        %x = loop.load %rest[%v - %full * 16, …]
     ```
 
-    The rows are copied before the outermost loop on which they do not depend. That loop must not store to the data.
+    The rows are copied before the outermost loop on which they do not depend. That loop must not store to the data, and
+    the copy must fit on the stack.
     """
     sums = [each for each in rows if any(map(_is_tensorized, enclosing_loops(each)))]
     data = _data_of(loop, sums[0], rows[sums[0]], last) if len(sums) == 1 else None
@@ -102,7 +114,8 @@ def _data_of(loop: ForOp, block: BlockOp, row: Row, last: Sequence[Operation]) -
     root = _root(loop, {each for k in dimensions if fixed[k] for each in index[k].operands})
     if DYNAMIC_INDEX in shape or any(each.memref is load.memref for each in ops_of(root, StoreOp)):
         return None
-    return RestData(load, tuple(index[k] for k in dimensions), along[0], tuple(shape), root)
+    data = RestData(load, tuple(index[k] for k in dimensions), along[0], tuple(shape), root)
+    return data if prod(shape) * (element_size(load.buffer_type.element_type) or 1) <= MAX_BYTES else None
 
 
 def _root(loop: ForOp, used: AbstractSet[SSAValue]) -> Operation:
@@ -116,7 +129,7 @@ def _root(loop: ForOp, used: AbstractSet[SSAValue]) -> Operation:
 
 def _copy(data: RestData, start: ValueMap, extent: ValueMap, names: Names) -> SSAValue:
     """Copies the rows from `start` on, if there are any; returns the copy."""
-    alloc = alloc_like(MemRefType(data.load.buffer_type.element_type, []), data.shape)
+    alloc = memref.AllocOp([], [], data.type_of_copy)
     alloc.memref.name_hint = name = names.block("rest")
     loops = [names.loop(f"{name}_{k}") for k, _ in enumerate(data.shape)]
     nest = copy_nest(name, loops, data.shape, {data.load.memref: alloc.memref})

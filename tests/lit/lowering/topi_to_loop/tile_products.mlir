@@ -59,7 +59,7 @@ func.func private @prime(%x: tensor<128x148xui8>, %w: tensor<8x37x16x4xi8>) -> t
 // CHECK-LABEL: func.func private @dynamic
 // CHECK-SAME: 16 rows x 4 vectors of 16 columns = tiles of tdpbusd
 // TAIL-LABEL: func.func private @dynamic
-// TAIL: %rest = memref.alloc() : memref<16x256xui8>
+// TAIL: %rest = memref.alloc() : memref<16x256xui8, "local">
 // TAIL: loop.for "k" %{{.*}} to 64 tensorized unroll = disable {
 // TAIL-NEXT: loop.for "i" %{{.*}} to 16 unrolled {
 // TAIL: loop.for "k_tail" %{{.*}} to 64 tensorized unroll = disable {

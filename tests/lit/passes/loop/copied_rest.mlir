@@ -3,14 +3,14 @@
 
 // The copy is made once, before the loop over the stack on which the data do not depend.
 // CHECK-LABEL: @rows
-// CHECK: %rest = memref.alloc() : memref<16x64xui8>
+// CHECK: %rest = memref.alloc() : memref<16x64xui8, "local">
 // CHECK: %[[last:[0-9]+]] = arith.cmpi slt, %{{[0-9]+}}, %n
 // CHECK-NEXT: scf.if %[[last]] {
 // CHECK-NEXT: loop.for "rest_0" %[[r:[a-z0-9_]+]] to 16 {
 // CHECK: %[[row:[0-9]+]] = arith.minsi
 // CHECK-NEXT: loop.for "rest_1" %[[c:[a-z0-9_]+]] to 64 {
 // CHECK-NEXT: %[[x:[0-9]+]] = loop.load %X[%[[row]], %[[c]]] : memref<?x64xui8>
-// CHECK-NEXT: loop.store %[[x]], %rest[%[[r]], %[[c]]] : memref<16x64xui8>
+// CHECK-NEXT: loop.store %[[x]], %rest[%[[r]], %[[c]]] : memref<16x64xui8, "local">
 // CHECK: loop.for "b" %b to 3 {
 // CHECK: loop.for "i_o" %i_o to %i_o_full {
 // CHECK-NOT: %rest
@@ -18,7 +18,7 @@
 // CHECK: loop.for "k_tail" %[[k:[a-z0-9_]+]] to 16 tensorized {
 // CHECK-NEXT: loop.for "m_tail" %[[m:[a-z0-9_]+]] to 16 unrolled {
 // CHECK-NOT: scf.if
-// CHECK: loop.load %rest[%[[m]], %[[k]] * 4 + %{{[a-z0-9_]+}}] : memref<16x64xui8>
+// CHECK: loop.load %rest[%[[m]], %[[k]] * 4 + %{{[a-z0-9_]+}}] : memref<16x64xui8, "local">
 // CHECK: scf.if
 // CHECK: loop.store %{{[a-z0-9_]+}}, %Y[
 func.func private @rows(%X: memref<?x64xui8> {loop.extents = array<i64: 0>}, %W: memref<3x16x16x4xi8>,
@@ -67,11 +67,11 @@ func.func private @rows(%X: memref<?x64xui8> {loop.extents = array<i64: 0>}, %W:
 // Rows of a matrix of a stack are copied inside of the loop over matrices.
 // CHECK-LABEL: @stack
 // CHECK: loop.for "b" %b to 3 {
-// CHECK: %rest = memref.alloc() : memref<1x16x64xui8>
+// CHECK: %rest = memref.alloc() : memref<1x16x64xui8, "local">
 // CHECK: loop.load %X[%b, %{{[0-9]+}}, %{{[a-z0-9_]+}}] : memref<3x?x64xui8>
 // CHECK: loop.for "i_o" %i_o to %i_o_full {
 // CHECK: loop.for "k_tail" %[[k:[a-z0-9_]+]] to 16 tensorized {
-// CHECK: loop.load %rest[0, %{{[a-z0-9_]+}}, %[[k]] * 4 + %{{[a-z0-9_]+}}] : memref<1x16x64xui8>
+// CHECK: loop.load %rest[0, %{{[a-z0-9_]+}}, %[[k]] * 4 + %{{[a-z0-9_]+}}] : memref<1x16x64xui8, "local">
 func.func private @stack(%X: memref<3x?x64xui8> {loop.extents = array<i64: 0>}, %W: memref<3x16x16x4xi8>,
                          %Y: memref<3x?x16xi32> {loop.extents = array<i64: 0>}, %n: index)
     attributes {loop.kernel, loop.num_outputs = 1 : i64, loop.schedule = #loop.schedule<[
