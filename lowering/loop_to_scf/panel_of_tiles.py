@@ -22,6 +22,13 @@ from xrelay.lowering.loop_to_scf.prefetch import iteration_number
 from xrelay.lowering.loop_to_scf.values import Values
 from xrelay.passes.loop.nest_queries import enclosing_loops
 
+USUAL_TILES = 8
+"""The expected number of tiles in a loop whose extent is a value."""
+
+
+def _count(loop: ForOp) -> int:
+    return loop.extent or USUAL_TILES
+
 
 class PanelOfTiles(NamedTuple):
     """The loop over panels of weights around a product of tiles, and the loops inside over tiles of the data."""
@@ -31,13 +38,13 @@ class PanelOfTiles(NamedTuple):
 
     @property
     def number_of_tiles(self) -> int:
-        """The number of tiles that read a panel."""
-        return prod(loop.extent or 1 for loop in self.tiles)
+        """The expected number of tiles that read a panel."""
+        return prod(map(_count, self.tiles))
 
     def number(self, values: Values) -> ValueMap:
         """Returns the number of the current tile."""
         space = Space[SSAValue]()
-        loops = [(space.lift(values.index(loop.index))[0], loop.extent or 1) for loop in self.tiles]
+        loops = [(space.lift(values.index(loop.index))[0], _count(loop)) for loop in self.tiles]
         return ValueMap.make([iteration_number(loops)], space.values).simplified()
 
     def next_of(self, weight: LoadOp, values: Values, target_of: Callable[[LoadOp], AccessTarget]) -> AccessTarget:
@@ -53,7 +60,7 @@ def panel_of_tiles(product: ForOp, weight: LoadOp, data: LoadOp) -> PanelOfTiles
     """Returns the panel that the loop `product` reads; None unless loops over the data alone are inside of its loop."""
     outer = [loop for loop in enclosing_loops(product) if loop is not product and loop.extent != 1]
     of_weight, of_data = ({*load.index_operands} for load in (weight, data))
-    tiles = [loop for loop in outer if loop.index in of_data - of_weight and loop.extent is not None]
+    tiles = [loop for loop in outer if loop.index in of_data - of_weight]
     around = outer[: outer.index(tiles[-1])] if tiles else []
     panels = [loop for loop in around if loop.index in of_weight - of_data]
     if not panels:

@@ -82,3 +82,37 @@ func.func private @panels(%X: memref<2x32x64xbf16>, %W: memref<2x4x32x16x2xbf16>
   }
   func.return
 }
+
+// Each of an unknown number of tiles prefetches an eighth of the rows.
+// CHECK-LABEL: func.func private @dynamic_rows
+// CHECK: scf.for
+// CHECK: scf.for
+// CHECK: scf.for
+// CHECK-COUNT-4: memref.prefetch %W[
+// CHECK-NOT: memref.prefetch
+// CHECK: amx.tile_load
+func.func private @dynamic_rows(%X: memref<2x?x64xbf16> {loop.extents = array<i64: 1>}, %W: memref<2x4x32x16x2xbf16>, %Y: memref<?x64xf32> {loop.extents = array<i64: 1>}, %tiles: index, %rows: index) attributes {loop.kernel} {
+  loop.for "panel" %n to 4 {
+    loop.for "tile" %m to %tiles {
+      loop.for "k" %k to 32 tensorized attributes {loop.prefetch} {
+        loop.for "p" %p to 3 unrolled {
+          loop.for "i" %i to 16 unrolled {
+            loop.for "o" %o to 16 vectorized {
+              loop.for "t" %t to 2 contracted {
+                %acc = loop.load %Y[%m * 16 + %i, %n * 16 + %o] : memref<?x64xf32>
+                %x = loop.load %X[%p floordiv 2, %m * 16 + %i, %k * 2 + %t] : memref<2x?x64xbf16>
+                %w = loop.load %W[(2 - %p) floordiv 2, %n, %k, %o, %t] : memref<2x4x32x16x2xbf16>
+                %xe = arith.extf %x : bf16 to f32
+                %we = arith.extf %w : bf16 to f32
+                %q = arith.mulf %xe, %we : f32
+                %s = arith.addf %acc, %q : f32
+                loop.store %s, %Y[%m * 16 + %i, %n * 16 + %o] : memref<?x64xf32>
+              }
+            }
+          }
+        }
+      }
+    }
+  }
+  func.return
+}
