@@ -46,9 +46,9 @@ After:
 A result is NaN if one of its factors is an infinity, or a number that bf16 rounds to one.
 
 The pass does nothing without the instruction `tdpbf16ps` in `tiles` or without vectors of 16 f32. It refuses, with a
-remark: weights that are not constant or not in blocks of 16 columns; other element types; matrices that may have
-less than 16 rows; sums of less than 64 or of an odd number of terms; other filters, padding, groups and
-images of dynamic size; and products that would not be at least 10 % faster.
+remark: weights that are not constant or not in blocks of 16 columns; other element types; matrices of less than 16
+rows, by the typical number of dynamic rows; sums of less than 64 or of an odd number of terms; other filters, padding,
+groups and images of dynamic size; and products that would not be at least 10 % faster.
 """
 
 from __future__ import annotations
@@ -130,6 +130,9 @@ KERNEL_CYCLES: Final = 6000.0
 
 WEIGHT_BYTES: Final = 5.0
 """The bytes of weights that a core reads in a cycle, from the L3 cache or memory."""
+
+USUAL_EXTENT: Final = 256
+"""The expected size of a dimension without a typical size, as for schedules."""
 
 GAIN: Final = 1.1
 """The least ratio of the time of the f32 product to that of the split one."""
@@ -259,13 +262,11 @@ def _size_of_dense(op: ContribDensePackOp) -> Size | str:
     (*outer, depth), blocks = shape_of(op.data.type), shape_of(op.weight.type)[0]
     if not isinstance(depth, int) or not isinstance(blocks, int):
         return "the size of its weight is dynamic"
-    hints = size_hints(function_around(op))
-    least = {name: hint.least for name, hint in hints.items()}
-    usual = {name: hint.usual for name, hint in hints.items()}
-    rows = estimate(outer[-1], least, 1) if outer else 1
-    if rows < ROWS:
-        return f"its matrices have {rows} rows or more, a tile has {ROWS}"
-    return Size(prod(estimate(extent, usual, 1) for extent in outer), blocks * BLOCK, depth)
+    usual = {name: hint.usual for name, hint in size_hints(function_around(op)).items()}
+    rows = [estimate(extent, usual, USUAL_EXTENT) for extent in outer]
+    if not rows or rows[-1] < ROWS:
+        return f"its matrices have {rows[-1] if rows else 1} rows, a tile has {ROWS}"
+    return Size(prod(rows), blocks * BLOCK, depth)
 
 
 def _size_of_conv(op: Conv2DOp) -> Size | str:

@@ -26,37 +26,38 @@ func.func @layers(%x: tensor<2x64x128xf32>) -> (tensor<2x64x60xf32>, tensor<2x64
   func.return %y, %z : tensor<2x64x60xf32>, tensor<2x64x64xf32>
 }
 
-// Dynamic rows that are at least those of a tile.
+// The typical number of rows is at least that of a tile.
 // SAYS: relay.nn.contrib_dense_pack: three products of bf16 parts
-func.func @many_rows(%x: tensor<?x256xf32, #relay.dims<n>>) -> tensor<?x256xf32, #relay.dims<n>> attributes {relay.sizes = {n = array<i64: 16, 512, 128>}} {
+func.func @many_rows(%x: tensor<?x256xf32, #relay.dims<n>>) -> tensor<?x256xf32, #relay.dims<n>> attributes {relay.sizes = {n = array<i64: 1, 512, 128>}} {
   %w = relay.constant dense<1.0> : tensor<16x256x16xf32>
   %y = relay.nn.contrib_dense_pack(%x, %w) {weight_layout = "NC16n"} : (tensor<?x256xf32, #relay.dims<n>>, tensor<16x256x16xf32>) -> tensor<?x256xf32, #relay.dims<n>>
   func.return %y : tensor<?x256xf32, #relay.dims<n>>
 }
 
-// SAYS: its matrices have 15 rows or more, a tile has 16
-func.func @some_rows(%x: tensor<?x256xf32, #relay.dims<n>>) -> tensor<?x256xf32, #relay.dims<n>> attributes {relay.sizes = {n = array<i64: 15, 512, 128>}} {
+// SAYS: its matrices have 15 rows, a tile has 16
+func.func @some_rows(%x: tensor<?x256xf32, #relay.dims<n>>) -> tensor<?x256xf32, #relay.dims<n>> attributes {relay.sizes = {n = array<i64: 1, 512, 15>}} {
   %w = relay.constant dense<1.0> : tensor<16x256x16xf32>
   %y = relay.nn.contrib_dense_pack(%x, %w) {weight_layout = "NC16n"} : (tensor<?x256xf32, #relay.dims<n>>, tensor<16x256x16xf32>) -> tensor<?x256xf32, #relay.dims<n>>
   func.return %y : tensor<?x256xf32, #relay.dims<n>>
 }
 
-// SAYS: its matrices have 1 rows or more, a tile has 16
-func.func @any_rows(%x: tensor<?x64xf32, #relay.dims<n>>) -> tensor<?x64xf32, #relay.dims<n>> {
-  %w = relay.constant dense<1.0> : tensor<4x64x16xf32>
-  %y = relay.nn.contrib_dense_pack(%x, %w) {weight_layout = "NC16n"} : (tensor<?x64xf32, #relay.dims<n>>, tensor<4x64x16xf32>) -> tensor<?x64xf32, #relay.dims<n>>
-  func.return %y : tensor<?x64xf32, #relay.dims<n>>
+// Without a typical number, 256 rows are expected.
+// SAYS: relay.nn.contrib_dense_pack: three products of bf16 parts
+func.func @any_rows(%x: tensor<?x256xf32, #relay.dims<n>>) -> tensor<?x256xf32, #relay.dims<n>> {
+  %w = relay.constant dense<1.0> : tensor<16x256x16xf32>
+  %y = relay.nn.contrib_dense_pack(%x, %w) {weight_layout = "NC16n"} : (tensor<?x256xf32, #relay.dims<n>>, tensor<16x256x16xf32>) -> tensor<?x256xf32, #relay.dims<n>>
+  func.return %y : tensor<?x256xf32, #relay.dims<n>>
 }
 
 // The rows of a tile are in one matrix.
-// SAYS: its matrices have 8 rows or more, a tile has 16
+// SAYS: its matrices have 8 rows, a tile has 16
 func.func @small_matrices(%x: tensor<16x8x256xf32>) -> tensor<16x8x256xf32> {
   %w = relay.constant dense<1.0> : tensor<16x256x16xf32>
   %y = relay.nn.contrib_dense_pack(%x, %w) {weight_layout = "NC16n"} : (tensor<16x8x256xf32>, tensor<16x256x16xf32>) -> tensor<16x8x256xf32>
   func.return %y : tensor<16x8x256xf32>
 }
 
-// SAYS: its matrices have 15 rows or more, a tile has 16
+// SAYS: its matrices have 15 rows, a tile has 16
 func.func @few_rows(%x: tensor<15x64xf32>) -> tensor<15x64xf32> {
   %w = relay.constant dense<1.0> : tensor<4x64x16xf32>
   %y = relay.nn.contrib_dense_pack(%x, %w) {weight_layout = "NC16n"} : (tensor<15x64xf32>, tensor<4x64x16xf32>) -> tensor<15x64xf32>

@@ -67,7 +67,8 @@ def test_product_of_parts(rows: tuple[int, ...], units: int, depth: int) -> None
         assert np.abs(found - wanted).max() <= 1.5e-5 * np.abs(wanted).max()
 
 
-def test_dynamic_rows() -> None:
+@pytest.mark.parametrize("threads", [1, 2])
+def test_dynamic_rows(threads: int) -> None:
     """The rest of the rows is a full tile of copied rows."""
     random = np.random.default_rng(0)
     weight = random.standard_normal((48, 64)).astype(np.float32)
@@ -76,7 +77,8 @@ def test_dynamic_rows() -> None:
     y = relay.nn.contrib_dense_split(
         relay.nn.contrib_split_floats(x), relay.nn.contrib_split_floats(relay.const(packed))
     )
-    model = compile(relay.Module.from_expr(relay.Function([x], y)), cache=False, specialize=False)
+    module = relay.Module.from_expr(relay.Function([x], y))
+    model = compile(module, cache=False, specialize=False, threads=threads)
     for rows in (0, 1, 15, 16, 17, 40, 63):
         data = random.standard_normal((rows, 64)).astype(np.float32)
         wanted = data.astype(np.float64) @ weight.astype(np.float64).T
