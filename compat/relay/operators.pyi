@@ -406,6 +406,23 @@ class _Nn:
         """`x` if x ≥ 0, else `alpha * (exp(x / alpha) - 1)`."""
 
     @staticmethod
+    def contrib_conv2d_split(
+        data: ExprLike,
+        weight: ExprLike,
+        strides: Ints | None = (1, 1),
+        padding: Ints | None = (0, 0, 0, 0),
+        dilation: Ints | None = (1, 1),
+        groups: int | None = 1,
+        channels: int | None = None,
+        kernel_size: Ints | None = None,
+        data_layout: str | None = "NCHW",
+        kernel_layout: str | None = "OIHW",
+        out_layout: str | None = "",
+        out_dtype: DType | None = None,
+    ) -> Expr:
+        """A convolution of f32 in which each number is the sum of two parts of bf16; the weight is split before."""
+
+    @staticmethod
     def contrib_conv2d_winograd_weight_transform(
         weight: ExprLike,
         tile_size: int | None = 4,

@@ -16,3 +16,6 @@ PAIRS: Final = ((0, 1), (0, 0), (1, 0))
 
 Neighbours share a factor, which stays in registers.
 """
+
+CHANNELS: Final = 32
+"""The number of channels that an instruction on tiles of bf16 sums up, and of a block of split channels."""

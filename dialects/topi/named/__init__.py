@@ -20,7 +20,7 @@ from xrelay.dialects.topi.named.conv import (
 from xrelay.dialects.topi.named.matmul import BatchMatmulOp, MatmulOp
 from xrelay.dialects.topi.named.pool import Pool1dOp, Pool2dOp, Pool3dOp, PoolOp
 from xrelay.dialects.topi.named.softmax import SoftmaxOp
-from xrelay.dialects.topi.named.split_products import MatmulSplitOp
+from xrelay.dialects.topi.named.split_products import Conv2dNchwcSplitOp, MatmulSplitOp
 from xrelay.dialects.topi.named.winograd import Conv2dNchwcWinogradOp
 
 __all__ = [
@@ -30,6 +30,7 @@ __all__ = [
     "Conv1dNcwcTermsOp",
     "Conv2dNchwOp",
     "Conv2dNchwcOp",
+    "Conv2dNchwcSplitOp",
     "Conv2dNchwcTermsOp",
     "Conv2dNchwcWinogradOp",
     "Conv3dNcdhwOp",

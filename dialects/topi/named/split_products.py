@@ -1,6 +1,8 @@
-"""`topi.matmul_split`, a product of matrices whose f32 elements are split into parts of bf16."""
+"""Products of f32 from parts of bf16: `topi.matmul_split`, and the convolution `topi.conv2d_nchwc_split`."""
 
 from __future__ import annotations
+
+from typing import ClassVar
 
 from xdsl.dialects.builtin import BFloat16Type, Float32Type, TensorType
 from xdsl.ir import Attribute, SSAValue
@@ -8,12 +10,15 @@ from xdsl.irdl import irdl_op_definition, operand_def, result_def, traits_def
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
-from xrelay.dialects.shared.split_floats import PAIRS, PARTS
+from xrelay.dialects.shared.split_floats import CHANNELS, PAIRS, PARTS
 from xrelay.dialects.topi.build import Body, compute
+from xrelay.dialects.topi.compute import ComputeOp
 from xrelay.dialects.topi.named.base import Expansion, NamedOp, add_product, verify_ranks
+from xrelay.dialects.topi.named.conv import ConvBaseOp
 from xrelay.dialects.topi.named.matmul import rows_and_columns
 from xrelay.dialects.topi.shapes import known_shape_of, shape_list, shape_of, tensor_type
 from xrelay.index_algebra.dims import Dim, certainly_differ
+from xrelay.index_algebra.windows import of_any_size
 
 
 @irdl_op_definition
@@ -85,3 +90,87 @@ class MatmulSplitOp(NamedOp):
         spatial = rows_and_columns(self.tensor)
         reduce: dict[str, Dim] = {"p": len(PAIRS), "k": groups, "t": terms}
         return Expansion().finish(compute("matmul", spatial, [Float32Type()], body, reduce=reduce, init=[0]))
+
+
+@irdl_op_definition
+class Conv2dNchwcSplitOp(ConvBaseOp):
+    """Convolution of f32 images in blocks of channels, with filters that are split into parts of bf16.
+
+    Data is N×(C/i)×H×W×i, the result N×(O/o)×OH×OW×o, as for `topi.conv2d_nchwc`. The weight is
+    (O/o)×(2·D/t)×KH×KW×o×t, the high parts of D channels and then the low parts, with D = C rounded up to a multiple of
+    32 by filters of zeros: the t products that one instruction sums are contiguous. The data is split into parts, too;
+    a result is the sum of the products high × low, high × high and low × high, each in f32.
+
+    - C1: data and result have rank 5, weight rank 6.
+    - C2: strides and dilation are two positive numbers; padding is top, left, bottom and right, none negative.
+    - C3: there is one group, and the weight's channels are 2·D.
+    - C4: the result's shape is batch, blocks of filters, as many windows as fit into the padded image, block.
+    - C5: data and result are f32, the weight is bf16.
+
+    ```mlir
+    func.func @conv(%x: tensor<1x3x9x9x16xf32>, %w: tensor<2x64x3x3x16x2xbf16>) -> tensor<1x2x7x7x16xf32> {
+      %r = topi.conv2d_nchwc_split(%x, %w)
+           : (tensor<1x3x9x9x16xf32>, tensor<2x64x3x3x16x2xbf16>) -> tensor<1x2x7x7x16xf32>
+      func.return %r : tensor<1x2x7x7x16xf32>
+    }
+    ```
+    """
+
+    name = "topi.conv2d_nchwc_split"
+    AXES: ClassVar[str] = "HW"
+
+    def verify_(self) -> None:
+        """Checks C1 to C5."""
+        data, weight, result = shape_of(self.data), known_shape_of(self.weight), shape_of(self.tensor)
+        verify_ranks(self.name, "C1", [("data", data, [5]), ("weight", weight, [6]), ("result", result, [5])])
+        blocks, pairs, *_, lanes, terms = weight
+        channels = data[1] * data[4]
+        split = -(-channels // CHANNELS) * CHANNELS * PARTS if isinstance(channels, int) else None
+        if self.groups.value.data != 1 or split != pairs * terms:
+            raise VerifyException(
+                f"[{self.name} C3] {channels} data channels and filters of {pairs * terms} parts in "
+                f"{self.groups.value.data} groups do not fit"
+            )
+        self.verify_shapes(pairs * terms, blocks * lanes, pairs * terms, [blocks, lanes])
+        types = [tensor_type(value).element_type for value in (self.data, self.weight, self.tensor)]
+        if types != [Float32Type(), BFloat16Type(), Float32Type()]:
+            raise VerifyException(f"[{self.name} C5] elements are {', '.join(map(str, types))}, not f32, bf16 and f32")
+
+    def expand(self) -> Expansion:
+        """Expands to the parts of the padded image, and the sums over pairs of parts, channels and taps."""
+        expansion = Expansion()
+        parts = expansion.add(self._parts())
+        _, pairs, *kernel, _, terms = known_shape_of(self.weight)
+        steps, groups = CHANNELS // terms, pairs * terms // CHANNELS // PARTS
+
+        def body(b: Body) -> list[SSAValue]:
+            n, co, *place, ci = b.spatial
+            pair, ko, term, kq, *taps = b.reduction
+            a = b.read(parts, pair // 2, n, ko, *self.places(place, taps), kq * terms + term)
+            block = (pair * -1 + 2) // 2 * (groups * steps) + ko * steps + kq
+            return add_product(b, a, b.read(self.weight, co, block, *taps, ci, term))
+
+        reduce: dict[str, Dim] = {"p": len(PAIRS), "ko": groups, "t": terms, "kq": steps, **self.taps(kernel)}
+        return self.finish(expansion, self.block_variables(), reduce, body)
+
+    def _parts(self) -> ComputeOp:
+        """The high and low parts of the image, with zeros around it and after the last channel."""
+        n, blocks, *image, _ = shape_of(self.data)
+        lanes = tensor_type(self.data).get_shape()[-1]
+        counts = shape_of(self.tensor)[self.spatial]
+        sizes = [of_any_size(axis).covered(count) for axis, count in zip(self.window, counts, strict=True)]
+        groups = known_shape_of(self.weight)[1] * known_shape_of(self.weight)[-1] // CHANNELS // PARTS
+
+        def body(b: Body) -> list[SSAValue]:
+            part, batch, group, y, x, lane = b.spatial
+            channel = group * CHANNELS + lane
+            at = [place - axis.before for place, axis in zip((y, x), self.window, strict=True)]
+            block, own = channel // lanes, channel % lanes
+            inside = b.in_bounds((block, *at), (blocks, *image))
+            value = b.guard(inside, Float32Type(), lambda: b.read(self.data, batch, block, *at, own), 0)
+            high = b.convert(value, BFloat16Type())
+            low = b.convert(b.minus(value, b.convert(high, value.type)), BFloat16Type())
+            return [b.choose(part, [high, low])]
+
+        spatial: dict[str, Dim] = {"p": PARTS, "n": n, "c": groups, "y": sizes[0], "x": sizes[1], "ci": CHANNELS}
+        return compute("split", spatial, [BFloat16Type()], body)

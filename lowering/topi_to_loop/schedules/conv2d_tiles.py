@@ -11,10 +11,11 @@ from dataclasses import dataclass
 from functools import partial
 from math import ceil, prod
 
-from xrelay.dialects.loop import IterKind
+from xrelay.dialects.loop import BlockOp, IterKind
+from xrelay.dialects.loop.schedule import Reorder
 from xrelay.index_algebra.divisors import divisors, largest_divisor
 from xrelay.lowering.topi_to_loop.schedules.candidates import Candidate
-from xrelay.lowering.topi_to_loop.schedules.common_steps import schedule_remaining
+from xrelay.lowering.topi_to_loop.schedules.common_steps import parallelize_outer, schedule_remaining
 from xrelay.lowering.topi_to_loop.schedules.cost_model import Cost, products_cost
 from xrelay.lowering.topi_to_loop.schedules.kernel_view import (
     KernelView,
@@ -26,14 +27,19 @@ from xrelay.lowering.topi_to_loop.schedules.kernel_view import (
     points,
 )
 from xrelay.lowering.topi_to_loop.schedules.reduction import consumer_at_points
-from xrelay.lowering.topi_to_loop.schedules.register_tile import TiledAxis, tile_products
+from xrelay.lowering.topi_to_loop.schedules.register_tile import TiledAxis, tile_products, unroll_tile
 from xrelay.lowering.topi_to_loop.schedules.schedule_draft import ScheduleDraft
+from xrelay.lowering.topi_to_loop.schedules.shared_axis import SharedAxis
 from xrelay.lowering.topi_to_loop.schedules.tile_products import ROWS_LOAD, STORE_CYCLES, STREAMED, WEIGHT_LOAD
+from xrelay.passes.loop.nest_queries import enclosing_loops
 from xrelay.passes.loop.primitives.tile_products import MIN_ROWS, MIN_STEPS
 from xrelay.target.instructions import TileProduct
 
 LATENCY = 52.0
 """Cycles until the sums of an instruction can be used by the next one on the same tile."""
+
+PIECE = 0.4
+"""The part of the L2 cache that the parts of a piece of an image may fill; the weight may fill as much."""
 
 CANDIDATES = 3
 """The maximum number of tiles to propose."""
@@ -46,6 +52,8 @@ class ConvTile:
     rows: int
     columns: int
     vectors: int
+    in_parts: bool = False
+    """Whether the factors are parts of floats; the vectors are then blocks of filters."""
 
     def heights(self, product: TileProduct) -> tuple[int, int]:
         """Returns the number of tiles along the positions, and the rows of each: columns of the image."""
@@ -54,7 +62,15 @@ class ConvTile:
     def fits(self, product: TileProduct) -> bool:
         """Whether the sums and the factors of a step fit into the registers."""
         tiles, _ = self.heights(product)
-        return tiles * self.vectors + (tiles if self.vectors > 1 else 1) + 1 <= product.registers
+        weights = self.vectors if self.in_parts else 1
+        return tiles * self.vectors + (tiles if self.vectors > 1 else 1) + weights <= product.registers
+
+    def sizes(self, product: TileProduct) -> dict[Role, int]:
+        """Returns the iterations of each axis in a tile, in the order of its loops."""
+        image = {Role.ROWS: self.rows, Role.COLUMNS: self.columns}
+        if self.in_parts:
+            return {**image, Role.CHANNELS: self.vectors, Role.LANE: product.columns}
+        return {**image, Role.LANE: self.vectors * product.columns}
 
 
 def conv_tile_candidates(view: KernelView, product: ProductView) -> list[Candidate]:
@@ -102,11 +118,12 @@ def _depth(product: ProductView, instruction: TileProduct) -> int:
 
 def _tiles(product: ProductView, instruction: TileProduct) -> Iterator[ConvTile]:
     """Yields the tiles that divide the image and the filters, and fit into the registers."""
-    vectors = product.extent(Role.LANE) // instruction.columns
+    in_parts = Role.PAIR in product.positions
+    vectors = product.extent(Role.CHANNELS) if in_parts else product.extent(Role.LANE) // instruction.columns
     for columns in divisors(product.extent(Role.COLUMNS)):
         for rows in divisors(product.extent(Role.ROWS)):
             for count in divisors(vectors):
-                tile = ConvTile(rows, columns, count)
+                tile = ConvTile(rows, columns, count, in_parts)
                 if columns >= MIN_ROWS and tile.fits(instruction):
                     yield tile
 
@@ -127,7 +144,7 @@ def _candidate(view: KernelView, product: ProductView, tile: ConvTile, instructi
     name = f"{tile.rows} rows x {tile.columns} columns x {tile.vectors} vectors by {instruction.name}"
 
     def estimate() -> Cost:
-        sizes = {Role.ROWS: tile.rows, Role.COLUMNS: tile.columns, Role.LANE: tile.vectors * instruction.columns}
+        sizes = tile.sizes(instruction)
         count = prod(
             ceil(product.extent(role) / sizes.get(role, 1))
             for role in (Role.BATCH, Role.CHANNELS, Role.PLANES, Role.ROWS, Role.COLUMNS, Role.LANE)
@@ -146,11 +163,9 @@ def _candidate(view: KernelView, product: ProductView, tile: ConvTile, instructi
 def _apply(product: ProductView, tile: ConvTile, instruction: TileProduct, draft: ScheduleDraft) -> None:
     product = product.of(draft)
     consumer = consumer_at_points(draft, product.name)
-    sizes = (
-        (Role.ROWS, tile.rows),
-        (Role.COLUMNS, tile.columns),
-        (Role.LANE, tile.vectors * instruction.columns),
-    )
+    parts = next(iter(_writers(draft, product)), None) if tile.in_parts else None
+    shared = None if parts is None else _pieces(draft, product, tile)
+    sizes = tile.sizes(instruction).items()
     axes = [TiledAxis(product.positions[role], size) for role, size in sizes if role in product.positions]
     tile_products(
         draft,
@@ -161,12 +176,55 @@ def _apply(product: ProductView, tile: ConvTile, instruction: TileProduct, draft
         lanes=instruction.columns,
         instruction=instruction,
         steps=loop_of_variable(product.block, _steps(product)),
+        pairs=product.loop(Role.PAIR),
+        shared=shared,
+        staged=None if shared is None or parts is None else parts.block_name,
         prefetches=_is_streamed(draft, product),
     )
     draft.record_reason(
         f"{tile.rows} rows x {tile.columns} columns x {tile.vectors} vectors = tiles of {instruction.name}"
     )
+    if parts is not None:
+        _schedule_parts(draft, parts.block_name)
     schedule_remaining(draft)
+
+
+def _writers(draft: ScheduleDraft, product: ProductView) -> list[BlockOp]:
+    """Returns the blocks that compute factors of the product."""
+    return [block for block in draft.blocks() if any(result in product.block.reads for result in block.writes)]
+
+
+def _pieces(draft: ScheduleDraft, product: ProductView, tile: ConvTile) -> SharedAxis | None:
+    """Returns the pieces of rows that are split and then multiplied by all filters, or None if one image is a piece.
+
+    The parts of a piece stay in the L2 cache. There are pieces if the image is larger, unless reading the weight for
+    each of them moves more data than reading the image for all filters.
+    """
+    (data, *_), (weight, *_) = (
+        list(map(buffer_bytes, product.factors_along(role))) for role in (Role.ROWS, Role.CHANNELS)
+    )
+    image, panels = data // product.extent(Role.BATCH), product.extent(Role.CHANNELS) // tile.vectors
+    count = max(ceil(image / (PIECE * draft.target.l2)), 1)
+    most = product.extent(Role.ROWS) // tile.rows
+    if count == 1 or count > most or weight * count * 2 > image * panels:
+        return None
+    count = min(max(count, draft.target.threads), most)
+    return SharedAxis(product.positions[Role.ROWS], product.positions[Role.CHANNELS], len(product.block.spatial), count)
+
+
+def _schedule_parts(draft: ScheduleDraft, name: str) -> None:
+    """Computes both parts of a vector of the image at once, and the vectors of a pixel one after the other."""
+    block = draft.block(name)
+    names = [loop.loop_name for loop in enclosing_loops(block)]
+    part, row = (loop_of_variable(block, block.spatial[position]) for position in (0, -1))
+    if part is None or row is None:
+        return
+    loops = names[names.index(part) + 1 : names.index(row)]
+    vectors = draft.split(row, draft.lanes(block), outer="v", inner="l")
+    draft.do(Reorder((*loops, vectors[0], part, vectors[1])))
+    unroll_tile(draft, name, [vectors[0], part, vectors[1]], vectors[1])
+    parallelize_outer(draft, loops, points(block))
+    draft.mark_done(name)
 
 
 def _is_streamed(view: KernelView, product: ProductView) -> bool:

@@ -32,12 +32,12 @@ from xrelay.dialects.topi.named.conv import (
     Conv3dNcdhwcOp,
     Conv3dNcdhwcTermsOp,
     Conv3dNcdhwOp,
-    ConvBlockedOp,
+    ConvBaseOp,
     ConvPlainOp,
     ConvTermsOp,
 )
 from xrelay.dialects.topi.named.matmul import BatchMatmulOp, MatmulOp
-from xrelay.dialects.topi.named.split_products import MatmulSplitOp
+from xrelay.dialects.topi.named.split_products import Conv2dNchwcSplitOp, MatmulSplitOp
 from xrelay.dialects.topi.named.winograd import Conv2dNchwcWinogradOp
 from xrelay.dialects.topi.shapes import bit_width
 from xrelay.index_algebra.affine_bounds import stride
@@ -83,10 +83,12 @@ IMAGE_ROLES: Mapping[str, tuple[Role, ...]] = {
 """Maps the spatial axes of a convolution to their roles."""
 
 
-def _conv_roles(op: type[ConvPlainOp | ConvBlockedOp | ConvTermsOp]) -> tuple[tuple[Role, ...], tuple[Role, ...]]:
+def _conv_roles(op: type[ConvBaseOp]) -> tuple[tuple[Role, ...], tuple[Role, ...]]:
     """Returns the roles of the axes of a convolution: spatial, and the first ones of the sum."""
     spatial = (Role.BATCH, Role.CHANNELS, *IMAGE_ROLES[op.AXES])
     blocked = spatial if issubclass(op, ConvPlainOp) else (*spatial, Role.LANE)
+    if issubclass(op, Conv2dNchwcSplitOp):
+        return blocked, (Role.PAIR, Role.DEPTH, Role.TERM, Role.GROUP)
     return blocked, (Role.DEPTH, Role.TERM, Role.GROUP) if issubclass(op, ConvTermsOp) else (Role.DEPTH,)
 
 
@@ -94,6 +96,7 @@ PLAIN_CONVOLUTIONS = (Conv1dNcwOp, Conv2dNchwOp, Conv3dNcdhwOp)
 BLOCKED_CONVOLUTIONS = (
     *(Conv1dNcwcOp, Conv2dNchwcOp, Conv3dNcdhwcOp),
     *(Conv1dNcwcTermsOp, Conv2dNchwcTermsOp, Conv3dNcdhwcTermsOp),
+    Conv2dNchwcSplitOp,
 )
 
 AXES: Mapping[str, tuple[tuple[Role, ...], tuple[Role, ...]]] = {

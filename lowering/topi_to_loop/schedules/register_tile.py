@@ -42,8 +42,7 @@ def _split_consumer(
 
     The order of `axes` is that of the loops inside the tile, lanes last. Other loops stay outside.
     """
-    block = draft.block(consumer)
-    names = [loop_of_variable(block, position) for position in range(len(block.kinds))]
+    names = _loops(draft, consumer)
     inner: list[str] = []
     for axis in axes:
         loop = names[axis.position]
@@ -66,6 +65,12 @@ def _split_consumer(
     return outside, inner
 
 
+def _loops(draft: ScheduleDraft, name: str) -> list[str | None]:
+    """Returns the loop of each variable of a block."""
+    block = draft.block(name)
+    return [loop_of_variable(block, position) for position in range(len(block.kinds))]
+
+
 def around_tile(draft: ScheduleDraft, inner: Sequence[str]) -> tuple[list[str], list[str]]:
     """Adds a loop of one iteration around a tile that covers all loops; returns the loops outside and inside."""
     if not inner:
@@ -86,6 +91,8 @@ def tile_products(
     shared: SharedAxis | None = None,
     instruction: TileProduct | None = None,
     steps: str | None = None,
+    pairs: str | None = None,
+    staged: str | None = None,
     prefetches: bool = False,
 ) -> None:
     """Computes the sums of block `name` in a register tile at `consumer`; raises `ScheduleError` if that is not legal.
@@ -93,26 +100,34 @@ def tile_products(
     `axes` and `shared` are as in `_split_consumer`. `terms` is the loop over contiguous products; it goes inside the
     lanes. With `lanes`, the last axis of a tile may have several vectors of this length. With an `instruction` on
     tiles, the loop `steps` of the reduction becomes tensorized. The sums are then in memory, so the rows of the
-    consumer need no copies of the code. If it `prefetches`, it loads the weights of the next tiles in advance.
+    consumer need no copies of the code. The loop `pairs` over pairs of parts goes around the rows and vectors of a
+    tile, which share the loads of a part. The block `staged` is computed in the loop over the pieces of `shared`. If
+    it `prefetches`, the product loads the weights of the next tiles in advance.
     """
-    block = draft.block(name)
-    own = [loop_of_variable(block, position) for position in range(len(block.kinds))]
+    block, own = draft.block(name), _loops(draft, name)
     reduction, work = sorted(reduction_loops(block), key=lambda loop: loop == steps), points(block)
+    around = 0 if shared is None else 1 + sum(loop is not None for loop in _loops(draft, consumer)[: shared.before])
     outside, inner = _split_consumer(draft, consumer, axes, shared)
     if not outside:
         raise ScheduleError(f"{consumer} is a single element")
     draft.do(ComputeAt(name, outside[-1]))
+    if staged is not None:
+        outside = outside[:around]
+        draft.do(ComputeAt(staged, outside[-1]))
     tile = [loop for axis in axes if (loop := own[axis.position]) is not None and draft.extent(loop) > 1]
     last = own[axes[-1].position]
     if lanes is not None:
         tile, inner = (_in_vectors(draft, loops, lanes) for loops in (tile, inner))
         last = tile[-1] if tile else None
+    if pairs is not None:
+        reduction.remove(pairs)
+        tile = [pairs, *tile]
     schedule_sums(draft, name, reduction, tile, last, terms)
     if instruction is not None and steps is not None:
         if prefetches:
             draft.do(Prefetch(steps))
         draft.do(Tensorize(steps, instruction.name))
-        inner = inner[len(axes) - 1 :]
+        inner = inner[min(len(axes), len(inner)) - 1 :]
     unroll_tile(draft, consumer, inner, inner[-1] if inner else None)
     parallelize_outer(draft, outside, work)
     draft.mark_done(name, consumer)

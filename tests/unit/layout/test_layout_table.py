@@ -74,6 +74,7 @@ SPECIAL: dict[str, Callable[[type[RelayOp]], RelayOp]] = {
     "nn.group_norm": lambda op: op.call(image(), value(32), value(32), num_groups=4),
     "nn.l2_normalize": lambda op: op.call(image(), eps=1e-5, axis=(1,)),
     "nn.contrib_conv2d_winograd_without_weight_transform": lambda op: op.call(image(), value(6, 6, 32, 32)),
+    "nn.contrib_conv2d_split": lambda op: op.call(value(1, 32, 8, 8), value(32, 64, 3, 3, of=bf16)),
     "nn.contrib_dense_split": lambda op: op.call(value(2, 1, 32, of=bf16), value(2, 1, 16, 16, 2, of=bf16)),
     "nn.prelu": lambda op: op.call(image(), value(32)),
     "qnn.avg_pool2d": lambda op: op.call(value(1, 32, 4, 4, of=i8), *quantised(2), pool_size=2, layout="NCHW"),

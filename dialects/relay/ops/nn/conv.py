@@ -315,10 +315,10 @@ class ConvOp(FilterOp):
     def evaluate(self, data: Array, weight: Array) -> Array:
         """Multiplies the weight by the unfolded windows, for each image and group."""
         plain, kernel = self.plain_factors(data, weight)
-        return self.to_layout(_convolve(plain, kernel, self.window(kernel.shape[2:]), self.groups.value.data))
+        return self.to_layout(convolve(plain, kernel, self.window(kernel.shape[2:]), self.groups.value.data))
 
 
-def _convolve(data: Array, kernel: Array, window: Sequence[WindowAxis[int]], groups: int) -> Array:
+def convolve(data: Array, kernel: Array, window: Sequence[WindowAxis[int]], groups: int) -> Array:
     """Returns the convolution (N, O, …) of data (N, C, …) with kernels (O, C / groups, …)."""
     from xrelay.dialects.relay.meaning.windows import taps
 

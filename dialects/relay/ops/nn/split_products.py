@@ -1,6 +1,7 @@
 """Floats split into parts of bf16, and products of such data with f32 results, which CPUs compute on tiles.
 
-`relay-split-products` replaces products of f32 by them, and splits the weight when the program is compiled.
+`relay-split-products` replaces products and convolutions of f32 by them, and splits the weight when the program is
+compiled.
 """
 
 from __future__ import annotations
@@ -16,6 +17,8 @@ from xrelay.dialects.relay.core.sliding_window import extents_in, require_blocks
 from xrelay.dialects.relay.op_definition import (
     Array,
     Body,
+    Constraints,
+    Dim,
     Facts,
     Layout,
     LayoutRefusal,
@@ -31,10 +34,20 @@ from xrelay.dialects.relay.op_definition import (
     string_property,
     tensor_type,
 )
+from xrelay.dialects.relay.ops.nn.conv import ConvOp, convolve
 from xrelay.dialects.relay.ops.nn.dense import packed_block, packed_layout
-from xrelay.dialects.shared.split_floats import PAIRS, PARTS
+from xrelay.dialects.shared.split_floats import CHANNELS, PAIRS, PARTS
+from xrelay.index_algebra.windows import sides_of
 
 BEFORE = "layouts are chosen before products are split"
+
+
+def split_array(data: Array) -> Array:
+    """Returns the high and the low parts of f32 numbers."""
+    half = numpy_dtype(BFloat16Type())
+    with np.errstate(invalid="ignore", over="ignore"):
+        high = data.astype(half)
+        return np.stack([high, (data - high.astype(np.float32)).astype(half)])
 
 
 @register_relay_op
@@ -73,10 +86,7 @@ class ContribSplitFloatsOp(RelayOp):
 
     def evaluate(self, data: Array) -> Array:
         """Rounds the data and its difference from the high parts."""
-        half = numpy_dtype(BFloat16Type())
-        with np.errstate(invalid="ignore", over="ignore"):
-            high = data.astype(half)
-            return np.stack([high, (data - high.astype(np.float32)).astype(half)])
+        return split_array(data)
 
     def compute(self, build: TopiBuilder) -> Tensors:
         """Computes both parts of each element and selects one by the first index."""
@@ -176,3 +186,87 @@ class ContribDenseSplitOp(RelayOp):
         from xrelay.dialects.topi.named import MatmulSplitOp
 
         return build.insert(MatmulSplitOp(build.operand(0), build.operand(1), build.result_type)).results
+
+
+@register_relay_op
+class ContribConv2DSplitOp(ConvOp):
+    """A convolution of f32 in which each number is the sum of two parts of bf16; the weight is split before.
+
+    The weight is (O, 2 D, KH, KW), the high parts of D channels and then the low parts, with D = C rounded up to a
+    multiple of 32 by filters of zeros. The op splits the data as `nn.contrib_split_floats`. The result is that of
+    `nn.conv2d` as the sum of three products: high × high, high × low and low × high parts. Its greatest error, relative
+    to the greatest result, is about 5e-6. A result is NaN if its window contains an infinity.
+
+    Constraints:
+    - C3: the weight has 2 D in-channels.
+    - C4: there is one group.
+    - C5: `channels`, if given, is the weight's number of out-channels.
+    - C6: `kernel_size`, if given, is the weight's.
+    - C9: the padded data is at least as large as the filter.
+    - C10: the data is f32 and the weight bf16.
+
+    Example:
+    ```mlir
+    %y = relay.nn.contrib_conv2d_split(%x, %w) {padding = [1, 1, 1, 1]}
+        : (tensor<1x4x7x7xf32>, tensor<8x64x3x3xbf16>) -> tensor<1x8x7x7xf32>
+    ```
+
+    """
+
+    name = "relay.nn.contrib_conv2d_split"
+    AXES = "HW"
+    MIXED_PRECISION = MixedPrecision.NEVER
+    QUANTIZATION = None
+
+    @classmethod
+    def constraints_over(cls, axes: str) -> Constraints:
+        """Returns the constraints on filters, without C10."""
+        return {name: check for name, check in super().constraints_over(axes).items() if name != "C10"}
+
+    def check_channels(self, facts: Facts, in_channels: Dim, weight: dict[str, Dim]) -> None:
+        """Checks C3, C4 and C10."""
+        groups, elements = self.groups.value.data, (facts.element(0), facts.element(1))
+        self.require(groups == 1, "C4", f"groups must be 1, found {groups}")
+        depth = -(-in_channels // CHANNELS) * CHANNELS * PARTS
+        facts.require_equal(weight["I"], depth, "C3", "in-channels of the weight, and those of both parts:")
+        legal = elements == (Float32Type(), BFloat16Type())
+        facts.require(legal, "C10", lambda: f"element types {elements[0]} and {elements[1]}, not f32 and bf16")
+
+    def infer_operand_types(self, facts: Facts, result_type: Attribute) -> Sequence[Attribute]:
+        """Returns the types as they are: the weight is a constant."""
+        return facts
+
+    def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutRefusal:
+        """Keeps the layouts."""
+        return LayoutRefusal(BEFORE)
+
+    def evaluate(self, data: Array, weight: Array) -> Array:
+        """Adds the convolutions of three pairs of parts."""
+        plain, kernel = self.plain_factors(data, weight)
+        filters = np.split(kernel, PARTS, axis=1)
+        missing = filters[0].shape[1] - plain.shape[1]
+        images = split_array(np.pad(plain, [(0, 0), (0, missing), (0, 0), (0, 0)])).astype(np.float32)
+        window = self.window(kernel.shape[2:])
+        sums = [convolve(images[p], filters[q], window, 1) for p, q in PAIRS]
+        return self.to_layout(np.asarray(sum(sums)))
+
+    def compute(self, build: TopiBuilder) -> Tensors:
+        """Builds topi's convolution on blocked channels; other layouts are converted."""
+        from xrelay.dialects.relay.computes.layouts import in_layout
+        from xrelay.dialects.topi.named import Conv2dNchwcSplitOp
+
+        layouts, element = self.layouts, build.result_type.element_type
+        block = layouts[2].factor("C") or 1
+        texts = (f"NCHW{layouts[0].factor('C') or 1}c", f"OIHW{block}o2i", f"NCHW{block}c")
+        blocked = [Layout.parse(text) for text in texts]
+        data, weight = (in_layout(build, build.operand(index), layouts[index], blocked[index]) for index in range(2))
+        window = self.window(build.known(weight, "the weight")[2:4])
+        conv = Conv2dNchwcSplitOp(
+            data,
+            weight,
+            tensor_type(blocked[2].shape_from(layouts[2].primal_extents(build.result_shape)), element),
+            strides=[axis.stride for axis in window],
+            padding=sides_of(window),
+            dilation=[axis.dilation for axis in window],
+        )
+        return [in_layout(build, build.insert(conv).results[0], blocked[2], layouts[2])]

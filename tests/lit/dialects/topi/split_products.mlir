@@ -23,3 +23,17 @@ func.func @any_rows(%x: tensor<2x?x8xbf16, #relay.dims<n>>, %w: tensor<2x1x4x16x
   %r = topi.matmul_split(%x, %w) : (tensor<2x?x8xbf16, #relay.dims<n>>, tensor<2x1x4x16x2xbf16>) -> tensor<?x16xf32, #relay.dims<n>>
   func.return %r : tensor<?x16xf32, #relay.dims<n>>
 }
+
+// The parts of the image have zeros around it, and in the channels 16 to 31.
+// CHECK-LABEL: func.func @conv
+// CHECK: topi.conv2d_nchwc_split(%x, %w) {strides = array<i64: 2, 2>, padding = array<i64: 1, 1, 1, 1>} : (tensor<1x1x9x9x16xf32>, tensor<2x32x3x3x16x2xbf16>) -> tensor<1x2x5x5x16xf32>
+// EXPANDED-LABEL: func.func @conv
+// EXPANDED: topi.compute "split" [%p : 2, %n : 1, %c : 1, %y : 11, %x_1 : 11, %ci : 32]
+// EXPANDED: arith.truncf
+// EXPANDED: topi.compute "conv2d" [%n : 1, %co : 2, %h : 5, %w_1 : 5, %ci : 16] reduce [%p : 3, %ko : 1, %t : 2, %kq : 16, %y : 3, %x_1 : 3]
+// EXPANDED-NEXT: topi.read %0[%p floordiv 2, %n, %ko, %h * 2 + %y, %w_1 * 2 + %x_1, %t + %kq * 2]
+func.func @conv(%x: tensor<1x1x9x9x16xf32>, %w: tensor<2x32x3x3x16x2xbf16>) -> tensor<1x2x5x5x16xf32> {
+  %r = topi.conv2d_nchwc_split(%x, %w) {strides = array<i64: 2, 2>, padding = array<i64: 1, 1, 1, 1>}
+       : (tensor<1x1x9x9x16xf32>, tensor<2x32x3x3x16x2xbf16>) -> tensor<1x2x5x5x16xf32>
+  func.return %r : tensor<1x2x5x5x16xf32>
+}

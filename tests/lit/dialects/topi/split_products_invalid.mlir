@@ -45,3 +45,51 @@ func.func @c4(%x: tensor<2x4x8xbf16>, %w: tensor<2x1x4x16x2xbf16>) {
   %r = topi.matmul_split(%x, %w) : (tensor<2x4x8xbf16>, tensor<2x1x4x16x2xbf16>) -> tensor<4x16xbf16>
   func.return
 }
+
+// -----
+
+func.func @conv_c1(%x: tensor<1x2x9x9x16xf32>, %w: tensor<2x32x3x3x16xbf16>) {
+  // expected-error@below {{[topi.conv2d_nchwc_split C1] weight has rank 5, not 6}}
+  %r = topi.conv2d_nchwc_split(%x, %w) : (tensor<1x2x9x9x16xf32>, tensor<2x32x3x3x16xbf16>) -> tensor<1x2x7x7x16xf32>
+  func.return
+}
+
+// -----
+
+func.func @conv_c2(%x: tensor<1x2x9x9x16xf32>, %w: tensor<2x32x3x3x16x2xbf16>) {
+  // expected-error@below {{[topi.conv2d_nchwc_split C2] strides is [2], not two positive numbers}}
+  %r = topi.conv2d_nchwc_split(%x, %w) {strides = array<i64: 2>} : (tensor<1x2x9x9x16xf32>, tensor<2x32x3x3x16x2xbf16>) -> tensor<1x2x7x7x16xf32>
+  func.return
+}
+
+// -----
+
+func.func @conv_c3(%x: tensor<1x3x9x9x16xf32>, %w: tensor<2x32x3x3x16x2xbf16>) {
+  // expected-error@below {{[topi.conv2d_nchwc_split C3] 48 data channels and filters of 64 parts in 1 groups do not fit}}
+  %r = topi.conv2d_nchwc_split(%x, %w) : (tensor<1x3x9x9x16xf32>, tensor<2x32x3x3x16x2xbf16>) -> tensor<1x2x7x7x16xf32>
+  func.return
+}
+
+// -----
+
+func.func @conv_c3_groups(%x: tensor<1x2x9x9x16xf32>, %w: tensor<2x32x3x3x16x2xbf16>) {
+  // expected-error@below {{[topi.conv2d_nchwc_split C3] 32 data channels and filters of 64 parts in 2 groups do not fit}}
+  %r = topi.conv2d_nchwc_split(%x, %w) {groups = 2} : (tensor<1x2x9x9x16xf32>, tensor<2x32x3x3x16x2xbf16>) -> tensor<1x2x7x7x16xf32>
+  func.return
+}
+
+// -----
+
+func.func @conv_c4(%x: tensor<1x2x9x9x16xf32>, %w: tensor<2x32x3x3x16x2xbf16>) {
+  // expected-error@below {{[topi.conv2d_nchwc_split C4] result has shape [1, 2, 8, 8, 16], not [1, 2, 7, 7, 16]}}
+  %r = topi.conv2d_nchwc_split(%x, %w) : (tensor<1x2x9x9x16xf32>, tensor<2x32x3x3x16x2xbf16>) -> tensor<1x2x8x8x16xf32>
+  func.return
+}
+
+// -----
+
+func.func @conv_c5(%x: tensor<1x2x9x9x16xf32>, %w: tensor<2x32x3x3x16x2xf32>) {
+  // expected-error@below {{[topi.conv2d_nchwc_split C5] elements are f32, f32, f32, not f32, bf16 and f32}}
+  %r = topi.conv2d_nchwc_split(%x, %w) : (tensor<1x2x9x9x16xf32>, tensor<2x32x3x3x16x2xf32>) -> tensor<1x2x7x7x16xf32>
+  func.return
+}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TypedDict
+
 import ml_dtypes
 import numpy as np
 import pytest
@@ -9,9 +11,18 @@ from numpy.typing import NDArray
 
 from xrelay import relay
 from xrelay.api.compile import compile
+from xrelay.dialects.relay.ops.nn.split_products import split_array
 from xrelay.interpreters.relay import run_relay
 
 Array = NDArray[np.float32]
+
+
+class Window(TypedDict):
+    """The arguments of both convolutions of a test."""
+
+    data_layout: str
+    strides: tuple[int, ...]
+    padding: tuple[int, ...]
 
 
 def parts_of(data: Array) -> list[NDArray[np.float64]]:
@@ -97,3 +108,30 @@ def test_numbers_of_bf16_have_one_product() -> None:
     (found,) = compile(relay.Module.from_expr(relay.Function([x], y)), cache=False).run([data])
     wanted = data.astype(np.float64) @ weight.astype(np.float64).T
     assert np.abs(found - wanted).max() <= 1e-6 * np.abs(wanted).max()
+
+
+@pytest.mark.parametrize(
+    ("channels", "filters", "size", "kernel", "stride"),
+    [(32, 16, 14, 3, 1), (48, 64, 9, 1, 1), (16, 48, 16, 5, 2), (64, 32, 28, 1, 2), (32, 32, 7, 3, 1)],
+)
+def test_convolution_by_parts(channels: int, filters: int, size: int, kernel: int, stride: int) -> None:
+    """Blocks of 16 channels are filled up to 32, and tiles have several rows of small images."""
+    random = np.random.default_rng(0)
+    weight = random.standard_normal((filters, channels, kernel, kernel)).astype(np.float32)
+    data = random.standard_normal((2, channels // 16, size, size, 16)).astype(np.float32)
+    window: Window = {"data_layout": "NCHW16c", "strides": (stride, stride), "padding": (kernel // 2,) * 4}
+    x = relay.var("x", shape=data.shape)
+    missing = -channels % 32
+    parts = np.concatenate(split_array(np.pad(weight, [(0, 0), (0, missing), (0, 0), (0, 0)])), axis=1)
+    packed = parts.reshape(filters // 16, 16, -1, 2, kernel, kernel).transpose(0, 2, 4, 5, 1, 3)
+    split = relay.const(np.ascontiguousarray(packed))
+    y = relay.nn.contrib_conv2d_split(x, split, kernel_layout="OIHW16o2i", **window)
+    module = relay.Module.from_expr(relay.Function([x], relay.nn.relu(y)))
+    double = relay.const(weight.astype(np.float64))
+    direct = relay.nn.conv2d(x.astype("float64"), double, kernel_layout="OIHW", **window)
+    (wanted,) = run_relay(relay.Module.from_expr(relay.Function([x], relay.nn.relu(direct))), [data])
+    for threads in (1, 2):
+        (found,) = compile(module, threads=threads, cache=False).run([data])
+        assert np.abs(found - wanted).max() <= 1.5e-5 * np.abs(wanted).max()
+    (found,) = run_relay(module, [data])
+    assert np.abs(found - wanted).max() <= 1.5e-5 * np.abs(wanted).max()

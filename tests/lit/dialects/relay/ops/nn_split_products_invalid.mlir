@@ -53,3 +53,51 @@ func.func @c5(%x: tensor<2x4x8xf32>, %w: tensor<2x1x4x16x2xbf16>) {
   %r = relay.nn.contrib_dense_split(%x, %w) : (tensor<2x4x8xf32>, tensor<2x1x4x16x2xbf16>) -> !relay.incomplete
   func.return
 }
+
+// -----
+
+func.func @conv_c3(%x: tensor<1x4x7x7xf32>, %w: tensor<8x8x3x3xbf16>) {
+  // expected-error@below {{[relay.nn.contrib_conv2d_split C3] in-channels of the weight, and those of both parts: 8 != 64}}
+  %r = relay.nn.contrib_conv2d_split(%x, %w) : (tensor<1x4x7x7xf32>, tensor<8x8x3x3xbf16>) -> !relay.incomplete
+  func.return
+}
+
+// -----
+
+func.func @conv_c4(%x: tensor<1x4x7x7xf32>, %w: tensor<8x64x3x3xbf16>) {
+  // expected-error@below {{[relay.nn.contrib_conv2d_split C4] groups must be 1, found 2}}
+  %r = relay.nn.contrib_conv2d_split(%x, %w) {groups = 2} : (tensor<1x4x7x7xf32>, tensor<8x64x3x3xbf16>) -> !relay.incomplete
+  func.return
+}
+
+// -----
+
+func.func @conv_c5(%x: tensor<1x4x7x7xf32>, %w: tensor<8x64x3x3xbf16>) {
+  // expected-error@below {{[relay.nn.contrib_conv2d_split C5]}}
+  %r = relay.nn.contrib_conv2d_split(%x, %w) {channels = 4} : (tensor<1x4x7x7xf32>, tensor<8x64x3x3xbf16>) -> !relay.incomplete
+  func.return
+}
+
+// -----
+
+func.func @conv_c6(%x: tensor<1x4x7x7xf32>, %w: tensor<8x64x3x3xbf16>) {
+  // expected-error@below {{[relay.nn.contrib_conv2d_split C6]}}
+  %r = relay.nn.contrib_conv2d_split(%x, %w) {kernel_size = [5, 5]} : (tensor<1x4x7x7xf32>, tensor<8x64x3x3xbf16>) -> !relay.incomplete
+  func.return
+}
+
+// -----
+
+func.func @conv_c9(%x: tensor<1x4x2x2xf32>, %w: tensor<8x64x3x3xbf16>) {
+  // expected-error@below {{[relay.nn.contrib_conv2d_split C9]}}
+  %r = relay.nn.contrib_conv2d_split(%x, %w) : (tensor<1x4x2x2xf32>, tensor<8x64x3x3xbf16>) -> !relay.incomplete
+  func.return
+}
+
+// -----
+
+func.func @conv_c10(%x: tensor<1x4x7x7xf32>, %w: tensor<8x64x3x3xf32>) {
+  // expected-error@below {{[relay.nn.contrib_conv2d_split C10]}}
+  %r = relay.nn.contrib_conv2d_split(%x, %w) : (tensor<1x4x7x7xf32>, tensor<8x64x3x3xf32>) -> !relay.incomplete
+  func.return
+}
