@@ -16,12 +16,12 @@ from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, StringAtt
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, Region, SSAValue
 
-from xrelay.arguments import Extent, Shapes, checked_shapes
-from xrelay.dialects.relay.core.size_hints import add_size_hints
-from xrelay.dialects.relay.structure.call import names_in
+from xrelay.arguments import Extent, GivenShapes, Shapes, checked_shapes
+from xrelay.dialects.relay.core.size_hints import SizeHint, add_size_hints
+from xrelay.dialects.relay.structure.call import instantiate, names_in
 from xrelay.dialects.relay.structure.tuples import TupleOp
 from xrelay.dialects.shared.attribute_names import FORM, VALUE_NAME
-from xrelay.errors import ModelImportError, printable
+from xrelay.errors import ModelImportError, did_you_mean, printable
 from xrelay.frontend.onnx import converters
 from xrelay.frontend.onnx.conversion import report, try_convert
 from xrelay.frontend.onnx.functions import ModelFunctions
@@ -44,14 +44,14 @@ from xrelay.frontend.onnx.tensors import weight_name
 _LOG = logging.getLogger(__name__)
 
 
-def import_onnx(source: ModelSource, *, shapes: Mapping[str, Sequence[Extent]] | None = None) -> ModuleOp:
+def import_onnx(source: ModelSource, *, shapes: GivenShapes | None = None) -> ModuleOp:
     """Returns the relay module of an ONNX model.
 
     `shapes` has the shapes of inputs by name. A number fixes a dynamic dimension; a name makes a dimension dynamic,
     even if the model has a number. A dynamic dimension has its name as key, or `x_0` for axis 0 of input `x` if it has
-    no name; the value is its minimum, maximum and typical size. An initializer that is also a model input becomes a
-    required argument if `shapes` names it. The function is `@main`; `relay.name` of its arguments and results is their
-    name in the model.
+    no name; the value is its size, or its minimum, maximum and typical size. An initializer that is also a model input
+    becomes a required argument if `shapes` names it. The function is `@main`; `relay.name` of its arguments and results
+    is their name in the model.
 
     Raises `ModelImportError` for an unreadable or truncated file, unsupported nodes (all of them in one message), an
     ill-formed graph (cycle, undefined value), an illegal attribute, a shape mismatch, and a node that allows a single
@@ -72,7 +72,7 @@ class ModelImport:
         self,
         source: ModelSource | LoadedModel,
         *,
-        shapes: Mapping[str, Sequence[Extent]] | None = None,
+        shapes: GivenShapes | None = None,
         dtypes: Mapping[str, str] | str | None = None,
         opset: int | None = None,
         assume_types: bool = False,
@@ -195,14 +195,20 @@ def _names_of(inputs: Sequence[onnx.ValueInfoProto]) -> list[str]:
 
 
 def _with_sizes(types: Sequence[Attribute], inputs: Sequence[onnx.ValueInfoProto], sizes: Shapes) -> list[Attribute]:
-    """Returns the types of the inputs, in which each dimension that `sizes` mentions has a name.
+    """Returns the types of the inputs, in which each dimension that `sizes` mentions has a name, or its only size.
 
     A dimension without a name is called after its input and axis. Raises `ModelImportError` if a name has no dimension.
     """
     wanted = set(sizes) - set(names_in(types))
     named = [name_by_position(type, value.name, wanted) for type, value in zip(types, inputs, strict=True)]
-    check_names("shapes", dict.fromkeys(sizes.keys() - set(names_in(named))), inputs)
-    return named
+    dims = list(names_in(named))
+    unknown = next((name for name in sizes if name not in dims), None)
+    if unknown is not None:
+        known = [*_names_of(inputs), *dims]
+        help = did_you_mean(unknown, known, f"inputs and dynamic dimensions are {', '.join(map(repr, known))}")
+        raise ModelImportError(f"shapes names {unknown!r}, which is not an input of the model", help=help)
+    fixed = {name: hint.least for name, numbers in sizes.items() if (hint := SizeHint.of(name, numbers)).is_fixed}
+    return [instantiate(type, fixed) for type in named]
 
 
 def _dtype_of(value: onnx.ValueInfoProto, dtypes: Mapping[str, str] | str | None) -> str | None:
@@ -233,7 +239,7 @@ def _module(
     )
     function.res_attrs = _names([output.name for output in graph.output])
     function.attributes[FORM] = StringAttr("dataflow")
-    add_size_hints(function, sizes)
+    add_size_hints(function, {name: sizes[name] for name in sizes if name in names_in(function.function_type.inputs)})
     return ModuleOp([function])
 
 

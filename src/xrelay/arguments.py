@@ -14,6 +14,10 @@ Extent: TypeAlias = int | str
 """The size of a dimension, or its name if it is dynamic."""
 
 Shapes = dict[str, tuple[Extent, ...]]
+"""Shapes of inputs and sizes of dimensions, by name. The size of a dimension is one number, a range three numbers."""
+
+GivenShapes: TypeAlias = Mapping[str, Sequence[Extent] | int]
+"""The argument `shapes=`: see `xrelay.compile`."""
 
 MAX_OPT_LEVEL = 3
 """The highest optimisation level."""
@@ -23,10 +27,10 @@ _HELP = "pass a dictionary such as {'data': (1, 3, 224, 224)}"
 def checked_shapes(shapes: object) -> Shapes:
     """Returns input shapes by name with extents of type `int`; empty for `None`.
 
-    A name among the extents makes its dimension dynamic.
+    A name among the extents makes its dimension dynamic. A number is the size of a dimension.
 
-    Raises `InputError` unless `shapes` maps names to sequences of integers and names. A float such as 8.0 is refused:
-    it compares equal to 8, so tensor types with it would compare equal too.
+    Raises `InputError` unless `shapes` maps names to sequences of integers and names, or to numbers. A float such as
+    8.0 is refused: it compares equal to 8, so tensor types with it would compare equal too.
     """
     if shapes is None:
         return {}
@@ -67,6 +71,8 @@ def _checked_name(name: object) -> str:
 
 
 def _checked_shape(name: object, shape: object) -> tuple[Extent, ...]:
+    if isinstance(shape, int) and not isinstance(shape, bool):
+        return (shape,)
     if not _is_sequence(shape):
         raise InputError(f"shapes: {name!r} has {_shown(shape)}, which is not a sequence of extents", help=_HELP)
     return tuple(_checked_extent(name, extent) for extent in shape)

@@ -73,7 +73,8 @@ def add_shapes(parser: ArgumentParser) -> None:
         type=parse_shape,
         metavar="NAME:DxDx…",
         help="shape of an input with dynamic dimensions, e.g. data:1x3x224x224; a name makes a dimension dynamic, e.g. "
-        "data:nx3x224x224; or minimum, maximum and typical size of a dynamic dimension, e.g. n:1..128:8",
+        "data:nx3x224x224; or the size of a dynamic dimension, e.g. n:8; or its minimum, maximum and typical size, "
+        "e.g. n:1..128:8",
     )
 
 
@@ -121,7 +122,7 @@ def add_memory_limit(parser: ArgumentParser) -> None:
 
 
 def parse_shape(text: str) -> tuple[str, tuple[int | str, ...]]:
-    """Parses `x:nx3x224x224` to name and extents, `n:1..128:8` to name and sizes.
+    """Parses `x:nx3x224x224` to name and extents, `n:8` and `n:1..128:8` to name and sizes.
 
     The name may contain colons. A name of a dimension contains no x, which separates extents.
     """
@@ -131,7 +132,7 @@ def parse_shape(text: str) -> tuple[str, tuple[int | str, ...]]:
     name, colon, extents = text.rpartition(":")
     words = extents.split("x") if extents else []
     if not colon or not name or not all(word.isdecimal() or word.isidentifier() for word in words):
-        raise ArgumentTypeError(f"{text!r} is not of the form name:1x3x224x224 or name:1..128:8")
+        raise ArgumentTypeError(f"{text!r} is not of the form name:1x3x224x224, name:8 or name:1..128:8")
     return name, tuple(int(word) if word.isdecimal() else word for word in words)
 
 
@@ -146,7 +147,7 @@ def named_size(text: str) -> tuple[str, int]:
 def parse_sizes(text: str) -> dict[str, tuple[int | str, ...]]:
     """Parses `x:1x3x224x224,n=8`, shapes of inputs and sizes of dimensions, to the argument of `specialize`."""
     parts = [parse_shape(part) if "=" not in part else named_size(part) for part in text.split(",")]
-    return {name: (size,) * 3 if isinstance(size, int) else size for name, size in parts}
+    return {name: (size,) if isinstance(size, int) else size for name, size in parts}
 
 
 def compiled_model(args: Namespace, module: ModuleOp | None = None) -> CompiledModel:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from xrelay.api.sources import Shapes, Source, load_source
+from xrelay.api.sources import Source, load_source
+from xrelay.arguments import GivenShapes, checked_shapes
 from xrelay.passes.infra.pass_context import PassContext
 from xrelay.relay.module import IRModule
 from xrelay.relay.quantize.config import PERCENTILE, QConfig, qconfig
@@ -15,7 +16,7 @@ OPT_LEVEL: Final = 3
 
 
 def quantize(
-    source: Source, dataset: object = None, *, shapes: Shapes | None = None, config: QConfig | None = None
+    source: Source, dataset: object = None, *, shapes: GivenShapes | None = None, config: QConfig | None = None
 ) -> IRModule:
     """Returns the program of a model with convolutions and matrix products on integers, to compile or save.
 
@@ -26,7 +27,7 @@ def quantize(
 
     Raises the errors of `relay.quantize.quantize`, and `ModelImportError` for an ONNX model that cannot be imported.
     """
-    module = load_source(source, shapes=shapes)
+    module = load_source(source, shapes=checked_shapes(shapes))
     with PassContext(opt_level=OPT_LEVEL), config if config is not None else model_config():
         return quantize_program(module, dataset=dataset)
 

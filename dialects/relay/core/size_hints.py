@@ -7,7 +7,7 @@ scheduling decisions.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 
 from xdsl.dialects.builtin import DenseArrayBase, DictionaryAttr, IntegerType, i64
@@ -31,18 +31,26 @@ class SizeHint:
 
     @staticmethod
     def of(name: str, sizes: Sequence[int | str], location: str | None = None) -> SizeHint:
-        """Returns the hint of three numbers. Raises `InputError` unless 0 <= least <= usual <= greatest <= limit."""
+        """Returns the hint of one or three numbers; one number is the only size.
+
+        Raises `InputError` for other sizes, and unless 0 <= least <= usual <= greatest <= limit.
+        """
         numbers = [size for size in sizes if isinstance(size, int)]
-        if len(sizes) != 3 or len(numbers) != 3:
-            raise InputError(f"the sizes of {name} are {len(numbers)} numbers, not 3: {list(sizes)}",
-                             location=location, help="pass (minimum, maximum, typical)")  # fmt: skip
-        least, greatest, usual = numbers
+        if len(numbers) not in (1, 3) or len(numbers) != len(sizes):
+            raise InputError(f"the sizes of {name} are {list(sizes)}, not one or three numbers",
+                             location=location, help="pass the size, or (minimum, maximum, typical)")  # fmt: skip
+        least, greatest, usual = numbers if len(numbers) == 3 else numbers * 3
         if not 0 <= least <= usual <= greatest <= MAX_EXTENT:
             raise InputError(
                 f"the sizes of {name} are minimum {least}, maximum {greatest}, typical {usual}",
                 location=location, help=f"they must satisfy 0 <= minimum <= typical <= maximum <= {MAX_EXTENT}",
             )  # fmt: skip
         return SizeHint(least, greatest, usual)
+
+    @property
+    def is_fixed(self) -> bool:
+        """Whether there is only one size."""
+        return self.least == self.greatest
 
     @property
     def sizes(self) -> tuple[int, int, int]:
@@ -71,6 +79,14 @@ def size_hints(function: FuncOp) -> dict[str, SizeHint]:
             raise InputError(f"{SIZES} of {name} must be an integer array, found {numbers}", location=location)
         hints[name] = SizeHint.of(name, numbers.get_values(), location)
     return hints
+
+
+def remove_size_hints(function: FuncOp, names: Container[str]) -> None:
+    """Removes the size hints of dimensions that a function no longer has."""
+    attribute = function.attributes.pop(SIZES, None)
+    if isinstance(attribute, DictionaryAttr):
+        kept = {name: array for name, array in attribute.data.items() if name not in names}
+        function.attributes |= {SIZES: DictionaryAttr(kept)} if kept else {}
 
 
 def add_size_hints(function: FuncOp, sizes: Mapping[str, Sequence[int | str]]) -> None:

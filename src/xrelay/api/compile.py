@@ -14,7 +14,7 @@ from xrelay.api.model_key import content_digest, file_state
 from xrelay.api.recipe import Recipe
 from xrelay.api.request import chosen_level, chosen_target, shapes_compilation
 from xrelay.api.versions import MAX_WEIGHTS, Versions
-from xrelay.arguments import checked_flag, checked_path, checked_shapes
+from xrelay.arguments import GivenShapes, checked_flag, checked_path, checked_shapes
 from xrelay.passes.infra.entered_contexts import innermost_context
 from xrelay.passes.infra.gc_pause import gc_pause
 from xrelay.runtime.arena import trim_heap
@@ -22,7 +22,7 @@ from xrelay.runtime.artifact import Artifact
 from xrelay.runtime.memory import check_memory_limit
 
 if TYPE_CHECKING:
-    from xrelay.api.sources import Shapes, Source
+    from xrelay.api.sources import Source
     from xrelay.api.stage_dump import StageReceiver
     from xrelay.api.stage_runner import Progress
     from xrelay.target.target import Target
@@ -39,7 +39,7 @@ def compile(
     target: str | Target | None = None,
     opt_level: int | None = None,
     threads: int | None = None,
-    shapes: Shapes | None = None,
+    shapes: GivenShapes | None = None,
     dump_stages: str | PathLike[str] | None = None,
     cache: bool = True,
     progress: Progress | None = None,
@@ -62,8 +62,9 @@ def compile(
     its instruments observe every pass. `threads` is the maximum number of threads per call.
 
     `shapes` has the shapes of inputs by name: a number fixes a dynamic dimension, and a name makes a dimension dynamic,
-    as in `shapes={"x": ("n", 3, 224, 224)}`. For a named dimension that stays dynamic, `shapes={"n": (1, 128, 8)}`
-    passes its minimum, maximum and typical size: schedules are chosen for these, and other sizes are refused.
+    as in `shapes={"x": ("n", 3, 224, 224)}`. For a named dimension, `shapes={"n": 8}` is its size in all inputs, and
+    `shapes={"n": (1, 128, 8)}` its minimum, maximum and typical size: schedules are chosen for these, and other sizes
+    are refused.
     `dump_stages` is a folder that receives the program after each stage. With `cache`, a model compiled before with the
     same options is loaded from disk. `progress` is called with `(done, total, step)`. `memory_limit` is the maximum
     number of bytes that a call of the model may allocate. With `integers`, computations between dequantise and quantise

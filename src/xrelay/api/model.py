@@ -205,13 +205,12 @@ class CompiledModel:
         """Same as `run`, with the inputs as arguments: `model(x, y)`, `model(data=x)`, `model({"data": x})`."""
         return self.run(call_inputs(inputs, named))
 
-    def specialize(self, shapes: Mapping[str, Sequence[int]]) -> None:
+    def specialize(self, shapes: Mapping[str, Sequence[int] | int]) -> None:
         """Compiles a version of the model for certain sizes, which runs with these sizes use from then on.
 
-        `shapes` are as in `compile`, and fix every named dimension: `{"data": (1, 3, 224, 224)}`, or, for a name, equal
-        minimum, maximum and typical size, `{"n": (8, 8, 8)}`. The version is kept, also in saved files. It is as fast
-        as a model that is compiled for the sizes, and results may differ by rounding from those of the model for all
-        sizes.
+        `shapes` are as in `compile`, and fix every named dimension: `{"data": (1, 3, 224, 224)}`, or by its name,
+        `{"n": 8}`. The version is kept, also in saved files. It is as fast as a model that is compiled for the sizes,
+        and results may differ by rounding from those of the model for all sizes.
 
         Raises the errors of `compile` for wrong names and for sizes that the model refuses. Raises `InputError` if the
         model has no named dimensions, returns functions, is from a saved file, or was compiled from bytes or an ONNX

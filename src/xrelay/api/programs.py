@@ -31,6 +31,7 @@ from xdsl.utils.hints import isa
 from xrelay.api.interface import spec_of
 from xrelay.api.model import CompiledModel, load
 from xrelay.api.sources import Shapes, Source, load_source, with_known_sizes
+from xrelay.arguments import GivenShapes, checked_shapes
 from xrelay.dialects.loop.signature import dim_arguments, input_arguments, scratch_count
 from xrelay.dialects.shared.attribute_names import CONTAINER, NUM_OUTPUTS, VALUE_NAME
 from xrelay.dialects.shared.types import ClosureType, OptionalType, SequenceType, is_complete, tensor_type
@@ -119,9 +120,16 @@ def program_of(source: Source | CompiledModel, *, shapes: Shapes | None = None, 
         return NativeProgram(load(Path(source)))
     if isinstance(source, ModuleOp):
         return ModuleProgram(with_known_sizes(source, shapes), function)
-    is_onnx = not isinstance(source, str | PathLike) or Path(source).suffix == ".onnx"
-    module = load_source(source, shapes=shapes if is_onnx else None)
-    return ModuleProgram(module if is_onnx else with_known_sizes(module, shapes), function)
+    if is_onnx(source):
+        return ModuleProgram(load_source(source, shapes=shapes), function)
+    return ModuleProgram(with_known_sizes(load_source(source), shapes), function)
+
+
+def is_onnx(source: Source | CompiledModel) -> bool:
+    """Whether `source` is an ONNX model: a path, the model in memory, or its bytes."""
+    if isinstance(source, str | PathLike):
+        return Path(source).suffix == ".onnx"
+    return not isinstance(source, ModuleOp | CompiledModel)
 
 
 def parse(source: str | PathLike[str], *, name: str = "<text>") -> ModuleOp:
@@ -142,7 +150,7 @@ def interpret(
     source: Source,
     inputs: Mapping[str, object] | Sequence[object],
     *,
-    shapes: Shapes | None = None,
+    shapes: GivenShapes | None = None,
     function: str = "main",
 ) -> list[Any]:
     """Runs a program by the interpreter of its level (relay, topi or loop), on numpy and without compiling.
@@ -152,7 +160,7 @@ def interpret(
     Raises `InputError` for invalid inputs, for dynamic shapes that `shapes` does not fix and for a program below loop,
     and `InterpreterError` for a program that is undefined for these inputs.
     """
-    program = program_of(source, shapes=shapes, function=function)
+    program = program_of(source, shapes=checked_shapes(shapes), function=function)
     binder = InputBinder(input_specs(program), native=False)
     values = binder.from_mapping(inputs) if is_mapping(inputs) else binder.from_sequence(list(inputs))
     return list(program.run(values))

@@ -75,8 +75,13 @@ class Recipe:
 
     @property
     def _fixes_inputs(self) -> bool:
-        """Whether the shapes of inputs fix all sizes; the model has other numbers for dimensions named in `shapes`."""
-        return self.is_onnx and not any(isinstance(extent, str) for shape in self.shapes.values() for extent in shape)
+        """Whether the shapes of inputs fix all sizes; the model has other numbers for dimensions named in `shapes`.
+
+        They do not if `shapes` may have sizes of dimensions, which no input has then.
+        """
+        return self.is_onnx and not any(
+            _is_size(shape) or any(isinstance(extent, str) for extent in shape) for shape in self.shapes.values()
+        )
 
     def at(self, inputs: Sequence[TensorSpec], sizes: Mapping[str, int]) -> Recipe:
         """Returns the recipe of a version; `inputs` are those of the model for all sizes.
@@ -167,7 +172,7 @@ class Recipe:
         rows: list[tuple[int | str, int]] = []
         for name, extents in shapes.items():
             numbers = [extent if isinstance(extent, int) else -1 for extent in extents]
-            spec, is_size = specs.get(name), name in dims and len(numbers) == 3 and len({*numbers}) == 1
+            spec, is_size = specs.get(name), name in dims and _is_size(numbers)
             if spec is not None and len(spec.shape) == len(numbers):
                 rows += zip(spec.shape, numbers, strict=True)
             else:
@@ -175,7 +180,7 @@ class Recipe:
         sizes = {name: size for name, size in reversed(rows) if isinstance(name, str)}
         if any(size < 0 or size != sizes.get(str(extent), extent) for extent, size in rows):
             self._refuse(shapes)
-            help = "pass shapes of inputs that agree, or equal minimum, maximum and typical size of a name"
+            help = "pass shapes of inputs that agree, or the size of each name"
             raise InputError(f"shapes does not fix one size for each dimension: {shapes}", help=help)
         missing = [name for name in dims if name not in sizes]
         if missing:
@@ -219,3 +224,8 @@ class _Entry(NamedTuple):
 
     models: ModelCache
     key: str
+
+
+def _is_size(numbers: Sequence[int | str]) -> bool:
+    """Whether `numbers` can be the only size of a dimension: a number, or three equal ones."""
+    return len(numbers) in (1, 3) and len({*numbers}) == 1

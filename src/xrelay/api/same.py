@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from xrelay.api.comparison import DEFAULT_RTOL, Comparison, compare_outputs
 from xrelay.api.model import CompiledModel
-from xrelay.api.programs import Program, program_of
+from xrelay.api.programs import Program, is_onnx, program_of
 from xrelay.api.sources import Shapes, Source
-from xrelay.arguments import checked_shapes
+from xrelay.arguments import GivenShapes, checked_shapes
 from xrelay.dialects.relay.core.size_hints import SizeHint
 from xrelay.errors import DimensionError, ExecutionError, InputError, InterpreterError, XRelayError
 from xrelay.interpreters.call_progress import Progress
@@ -34,7 +34,7 @@ def same(
     b: Source | CompiledModel,
     *,
     inputs: Mapping[str, object] | Sequence[object] | None = None,
-    shapes: Shapes | None = None,
+    shapes: GivenShapes | None = None,
     rtol: float = DEFAULT_RTOL,
     atol: float | None = None,
     seed: int = 0,
@@ -45,7 +45,7 @@ def same(
 
     Each is a module at the relay, topi or loop level, a compiled model, or a path of a model. They run on `inputs` (by
     name or in order), or on seeded random values. `shapes` fixes extents that are dynamic in both, and sizes of named
-    dimensions; for a name it may be (minimum, maximum, typical), and the typical size is tried first. Other named
+    dimensions; a range is (minimum, maximum, typical), and the typical size is tried first. Other named
     dimensions get random sizes of 1 to 8, which are redrawn if both programs refuse them. Sequences are lists,
     optionals their value or `None`, and their elements are compared one by one. `atol` defaults to 1e-4 of the largest
     finite absolute value of each output of `b`. NaN equals NaN, and infinity equals infinity of the same sign.
@@ -54,14 +54,14 @@ def same(
     Raises `InputError` if the programs differ in number, dtype or shape of inputs or outputs, and for a module without
     an interpreter.
     """
-    shapes = checked_shapes(shapes)
-    first = program_of(a, shapes=shapes, function=function)
-    second = program_of(b, shapes=shapes, function=function)
+    known: Shapes = checked_shapes(shapes)
+    first = program_of(a, shapes=known, function=function)
+    second = program_of(b, shapes=known, function=function)
     _check_agreement("inputs", first.inputs, second.inputs)
     _check_agreement("outputs", first.outputs, second.outputs)
-    hints = _size_hints(first, second, shapes)
-    shapes = {name: shape for name, shape in shapes.items() if name not in hints}
-    results = _results(first, second, inputs, shapes, hints, seed, progress)
+    hints = _size_hints(first, second, known, are_checked=any(map(is_onnx, (a, b))))
+    known = {name: shape for name, shape in known.items() if name not in hints}
+    results = _results(first, second, inputs, known, hints, seed, progress)
     names = [spec.name for spec in first.outputs]
     found, expected = (flatten_arrays(names, result) for result in results)
     if list(found) != list(expected):
@@ -72,13 +72,17 @@ def same(
                            levels=levels, rtol=rtol, atol=atol)  # fmt: skip
 
 
-def _size_hints(first: Program, second: Program, shapes: Shapes) -> dict[str, SizeHint]:
-    """Returns the size hints in `shapes`. Raises `InputError` for a name that is neither an input nor a dimension."""
+def _size_hints(first: Program, second: Program, shapes: Shapes, *, are_checked: bool) -> dict[str, SizeHint]:
+    """Returns the size hints in `shapes`.
+
+    Raises `InputError` for a name that is neither an input nor a dimension, unless the import of an ONNX model has
+    checked the names: there it has also replaced the dimensions that have one size.
+    """
     specs = [*first.inputs, *second.inputs]
     inputs = list(dict.fromkeys(spec.name for spec in specs))
     dims = names_in(extent for spec in specs for extent in _dynamic_extents(spec))
     for name in shapes:
-        if name not in inputs and name not in dims:
+        if not are_checked and name not in inputs and name not in dims:
             raise InputError(
                 f"shapes names {name!r}, which is not an input", help=f"the inputs are {', '.join(inputs)}"
             )

@@ -27,7 +27,8 @@ Source: TypeAlias = "str | PathLike[str] | bytes | onnx.ModelProto | ModuleOp"
 """A path of an `.onnx` or `.mlir` file, an ONNX model in memory, its bytes, or a module."""
 
 Shapes: TypeAlias = Mapping[str, Sequence[int | str]]
-"""Shapes of inputs by name, with a name for a dynamic dimension; for a name its minimum, maximum and typical size."""
+"""Shapes of inputs by name, with a name for a dynamic dimension; for a name its size, or minimum, maximum and typical.
+"""
 
 _SUFFIX_HELP = "rename the file by its content; xrelay.load reads compiled models, the tools read .xrelay files"
 
@@ -58,6 +59,7 @@ def load_source(source: Source, *, shapes: Shapes | None = None, trust: bool = T
     verify_module(module)
     if shapes:
         _add_sizes(module, shapes)
+        _fix_known_sizes(module, shapes)
     return module
 
 
@@ -76,13 +78,24 @@ def _add_sizes(module: ModuleOp, sizes: Shapes) -> None:
         add_size_hints(main, sizes)
 
 
+def _fix_known_sizes(module: ModuleOp, shapes: Shapes) -> None:
+    """Replaces the named dimensions of `@main` for which `shapes` has one size, if the module is at the relay level."""
+    from xrelay.dialects.relay.core.size_hints import size_hints
+
+    main, _ = main_with_names(module)
+    hints = {} if main is None else size_hints(main)
+    fixed = {name: hint.least for name, hint in hints.items() if name in shapes and hint.is_fixed}
+    if fixed and module_level(module) == "relay":
+        fix_sizes(module, fixed)
+
+
 def fix_sizes(module: ModuleOp, sizes: Mapping[str, int]) -> None:
     """Replaces the named dimensions of `@main`, and those that inference names, by sizes.
 
     Raises `InputError` for a name that `@main` does not have, for a size out of the range in `relay.sizes`, and for a
     module below the relay level; and the errors of type inference.
     """
-    from xrelay.dialects.relay.core.size_hints import size_hints
+    from xrelay.dialects.relay.core.size_hints import remove_size_hints, size_hints
     from xrelay.passes.graph.dim_substitution import DimSubstitution
     from xrelay.passes.types.infer_type import RelayInferTypePass
 
@@ -98,6 +111,7 @@ def fix_sizes(module: ModuleOp, sizes: Mapping[str, int]) -> None:
         if name in sizes and not hint.least <= sizes[name] <= hint.greatest:
             raise InputError(f"the dimension {name} is {sizes[name]}, the range is {hint.least} to {hint.greatest}")
     DimSubstitution(sizes).apply([main])
+    remove_size_hints(main, sizes)
 
 
 def with_known_sizes(module: ModuleOp, sizes: Shapes | None) -> ModuleOp:

@@ -26,7 +26,7 @@ from xrelay.api.request import chosen_level, chosen_target
 from xrelay.api.sources import Shapes, Source, load_source
 from xrelay.api.stage_runner import Progress, StageRunner, decide
 from xrelay.api.tuning_messages import TuningAnswer, TuningJob, TuningTask
-from xrelay.arguments import checked_integer, checked_path, checked_shapes
+from xrelay.arguments import GivenShapes, checked_integer, checked_path, checked_shapes
 from xrelay.dialects.loop import WeightOp
 from xrelay.dialects.loop.extents import index_arguments
 from xrelay.dialects.loop.signature import input_arguments
@@ -89,7 +89,7 @@ def tune(
     target: str | Target | None = None,
     opt_level: int | None = None,
     threads: int | None = None,
-    shapes: Shapes | None = None,
+    shapes: GivenShapes | None = None,
     candidates: int = DEFAULT_CANDIDATES,
     kernel: str | None = None,
     again: bool = False,

@@ -15,7 +15,7 @@ from xrelay.arguments import MAX_OPT_LEVEL, checked_integer
 from xrelay.onnxruntime.errors import InvalidArgument, NotSupported, Refused
 
 if TYPE_CHECKING:
-    from xrelay.api.sources import Shapes
+    from xrelay.arguments import GivenShapes
     from xrelay.target.target import Target
 
 SAVED_WEIGHTS: Final = "save the weights in the model, or as external data next to it"
@@ -54,7 +54,7 @@ class CompileOptions(TypedDict, total=False):
     target: str | Target | None
     opt_level: int | None
     threads: int | None
-    shapes: Shapes | None
+    shapes: GivenShapes | None
     cache: bool
     memory_limit: int | None
     integers: bool

@@ -92,8 +92,7 @@ class FixedSizes:
     def shapes(self, graph: onnx.GraphProto) -> Shapes:
         """Returns these sizes as `shapes=` of `xrelay.compile`.
 
-        An input without further dynamic extents has its shape; other dimensions have their minimum, maximum and typical
-        size, which are equal.
+        An input without further dynamic extents has its shape, and other dimensions have their size.
         """
         found: Shapes = {}
         for value in graph.input:
@@ -103,7 +102,7 @@ class FixedSizes:
             if all(isinstance(size, int) for _, size in fixed):
                 found |= {value.name: tuple(size for size in extents if isinstance(size, int))} if fixed else {}
             else:
-                found |= {dim.dim_param: (size,) * 3 for dim, size in fixed if isinstance(size, int)}
+                found |= {dim.dim_param: (size,) for dim, size in fixed if isinstance(size, int)}
         return found
 
 

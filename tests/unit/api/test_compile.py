@@ -314,7 +314,7 @@ def test_an_extent_from_which_no_size_follows_is_refused_with_the_input() -> Non
         ([1], r"shapes is \[1\], .*"),
         ("p:4x8", "shapes is 'p:4x8', .*"),
         ({5: (4, 8)}, "shapes: 5 is .*"),
-        ({"p": 5}, "'p' has 5, .*"),
+        ({"p": 5.0}, r"'p' has 5\.0, .*"),
         ({"p": None}, "'p' has None, .*"),
         ({"p": "48"}, "'p' has '48', .*"),
         ({"p": (4, 8.0)}, r"'p' has the extent 8\.0, .*"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from argparse import ArgumentTypeError
+from pathlib import Path
 
 import numpy as np
 import onnx
@@ -35,10 +36,49 @@ def test_interpreters_keep_the_promise_at_every_level() -> None:
         xrelay.interpret(module, [np.zeros((9, 3), np.float32)])
 
 
+TWO = """
+func.func @main(%x: tensor<?x?xf32, #relay.dims<n, m>>, %y: tensor<?xf32, #relay.dims<n>>) -> !relay.incomplete {
+  %z = relay.expand_dims(%y) {axis = 1} : (tensor<?xf32, #relay.dims<n>>) -> !relay.incomplete
+  %r = relay.add(%x, %z) : (tensor<?x?xf32, #relay.dims<n, m>>, !relay.incomplete) -> !relay.incomplete
+  func.return %r : !relay.incomplete
+}"""
+
+
+@pytest.fixture(params=["text", "onnx"])
+def two(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    """A file with `TWO`, or the same as an ONNX model."""
+    path = tmp_path / f"two.{'mlir' if request.param == 'text' else 'onnx'}"
+    if request.param == "text":
+        path.write_text(TWO)
+        return path
+    values = [onnx.helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, dims)
+              for name, dims in (("x", ["n", "m"]), ("y", ["n"]), ("r", ["n", "m"]))]  # fmt: skip
+    nodes = [onnx.helper.make_node("Unsqueeze", ["y", "one"], ["z"]), onnx.helper.make_node("Add", ["x", "z"], ["r"])]
+    one = onnx.numpy_helper.from_array(np.array([1], np.int64), "one")
+    graph = onnx.helper.make_graph(nodes, "g", values[:2], values[2:], [one])
+    path.write_bytes(onnx.helper.make_model(graph).SerializeToString())
+    return path
+
+
+def test_one_number_is_the_size_of_a_dimension_in_all_inputs(two: Path) -> None:
+    model = xrelay.compile(two, shapes={"n": 2}, threads=1)
+    assert [spec.shape for spec in model.inputs] == [(2, "m"), (2,)]
+    x, y = np.ones((2, 3), np.float32), np.arange(2, dtype=np.float32)
+    model.specialize({"m": 3})
+    assert np.array_equal(model(x, y)[0], x + y[:, None])
+    assert np.array_equal(model(x[:, :2], y)[0], x[:, :2] + y[:, None])
+    with pytest.raises(InputError, match="float32"):
+        model(x[:1], y[:1])
+    fixed = xrelay.compile(two, shapes={"n": 2, "m": 3}, threads=1)
+    assert [spec.shape for spec in fixed.inputs] == [(2, 3), (2,)]
+    assert xrelay.same(two, fixed, shapes={"n": 2, "m": 3})
+    assert np.array_equal(xrelay.interpret(two, [x, y], shapes={"n": 2})[0], x + y[:, None])
+
+
 @pytest.mark.parametrize(
     ("shapes", "message"),
     [
-        ({"n": (1, 8)}, "the sizes of n are 2 numbers, not 3"),
+        ({"n": (1, 8)}, r"the sizes of n are \[1, 8\], not one or three numbers"),
         ({"n": (4, 8, 2)}, "n .* 4, .* 8, .* 2"),
         ({"m": (1, 8, 2)}, "@main has no dimension 'm'"),
         ({"x": (4, 3)}, "inputs.*ONNX.*models"),
@@ -56,12 +96,18 @@ def test_onnx_models_say_sizes_of_the_dimensions_that_stay_open() -> None:
     model = onnx.helper.make_model(onnx.helper.make_graph([node], "g", [value], [result]))
     assert "relay.sizes = {n = array<i64: 1, 128, 8>}" in str(import_onnx(model, shapes={"n": (1, 128, 8)}))
     assert "relay.sizes" not in str(import_onnx(model, shapes={"x": (1, 2)}))
+    fixed = str(import_onnx(model, shapes={"n": 8, "m": (1, 4, 2)}))
+    assert "%x: tensor<8x?xf32, #relay.dims<m>>" in fixed
+    assert "relay.sizes = {m = array<i64: 1, 4, 2>}" in fixed
     with pytest.raises(ModelImportError, match="shapes names 'n'"):
         import_onnx(model, shapes={"x": (1, 2), "n": (1, 128, 8)})
+    with pytest.raises(ModelImportError, match=r"shapes names 'k'.*'x', 'n', 'm'"):
+        import_onnx(model, shapes={"k": 8})
 
 
 def test_sizes_on_the_command_line() -> None:
     assert parse_shape("n:1..128:8") == ("n", (1, 128, 8))
     assert parse_shape("a:b:1x2") == ("a:b", (1, 2))
+    assert parse_shape("n:8") == ("n", (8,))
     with pytest.raises(ArgumentTypeError, match=r"name:1\.\.128:8"):
         parse_shape("n:1..128")
