@@ -390,12 +390,21 @@ def stride(expr: AffineExpr, dim: int) -> int | None:
     """The increment of `expr` if dimension `dim` grows by one; `None` if it is not constant."""
     if type(expr) is AffineDimExpr:
         return int(expr.position == dim)
-    result = 0
+    found = symbolic_stride(expr, dim)
+    return None if found is None or found.terms else found.constant
+
+
+def symbolic_stride(expr: AffineExpr, dim: int) -> LinearForm | None:
+    """The increment of `expr` if dimension `dim` grows by one, over other dimensions; `None` if it depends on `dim`."""
+    result = LinearForm(())
     for atom, coefficient in linear_form(expr).terms:
         if type(atom) is AffineDimExpr:
-            result += coefficient if atom.position == dim else 0
+            result = result.plus(LinearForm((), coefficient)) if atom.position == dim else result
         elif dim in atom.used_dims():
-            return None
+            rest = without_factors(atom, [AffineDimExpr(dim)])
+            if rest is None or any(dim in factor.used_dims() for factor in rest):
+                return None
+            result = result.plus(LinearForm(((monomial_of(rest), coefficient),)))
     return result
 
 

@@ -16,7 +16,7 @@ from xrelay.dialects.shared.op_making import make
 from xrelay.dialects.upstream.arith_extras import SelectOp
 from xrelay.dialects.upstream.llvm_extras import LoopAnnotationAttr
 from xrelay.errors import LoweringError
-from xrelay.index_algebra.affine_bounds import stride
+from xrelay.index_algebra.affine_bounds import stride, symbolic_stride
 from xrelay.index_algebra.value_map import ValueMap
 from xrelay.lowering.loop_to_scf.buffers import element_strides, on_stack
 from xrelay.lowering.loop_to_scf.emitter import Emitter
@@ -81,10 +81,17 @@ def store(emitter: Emitter, target: AccessTarget, value: SSAValue, lanes: LaneCo
 
 def memory_stride(target: AccessTarget, value: SSAValue) -> int | None:
     """Returns the distance in elements between places whose index value differs by one; None if unknown."""
+    distance = memory_distance(target, value)
+    only = None if distance is None else distance.exprs[0]
+    return only.value if isinstance(only, AffineConstantExpr) else None
+
+
+def memory_distance(target: AccessTarget, value: SSAValue) -> ValueMap | None:
+    """Returns the distance of `memory_stride` as an expression of other values; None if it varies."""
     if target.irregular:
         return None
     if value not in target.index.operands:
-        return 0
+        return ValueMap.constant(0)
     position = target.index.operands.index(value)
     flat: AffineExpr = AffineConstantExpr(0)
     for expr, step in zip(target.index.exprs, element_strides(target.type), strict=True):
@@ -92,7 +99,8 @@ def memory_stride(target: AccessTarget, value: SSAValue) -> int | None:
             flat = flat + expr * step
         elif position in expr.used_dims():
             return None
-    return stride(flat, position)
+    distance = symbolic_stride(flat, position)
+    return None if distance is None else ValueMap.make([distance.expr()], target.index.operands)
 
 
 def _memory_step(target: AccessTarget, lanes: LaneContext) -> int | None:

@@ -13,17 +13,17 @@ from collections.abc import Callable
 from math import prod
 from typing import NamedTuple
 
+from xdsl.dialects import arith
 from xdsl.ir import SSAValue
 
 from xrelay.dialects.loop import ForOp, LoadOp
+from xrelay.dialects.loop.extents import MAX_EXTENT
 from xrelay.index_algebra.value_map import Space, ValueMap
 from xrelay.lowering.loop_to_scf.accesses import AccessTarget
-from xrelay.lowering.loop_to_scf.prefetch import iteration_number
+from xrelay.lowering.loop_to_scf.emitter import Emitter
+from xrelay.lowering.loop_to_scf.prefetch import USUAL_TILES, iteration_number
 from xrelay.lowering.loop_to_scf.values import Values
 from xrelay.passes.loop.nest_queries import enclosing_loops
-
-USUAL_TILES = 8
-"""The expected number of tiles in a loop whose extent is a value."""
 
 
 def _count(loop: ForOp) -> int:
@@ -47,10 +47,21 @@ class PanelOfTiles(NamedTuple):
         loops = [(space.lift(values.index(loop.index))[0], _count(loop)) for loop in self.tiles]
         return ValueMap.make([iteration_number(loops)], space.values).simplified()
 
-    def next_of(self, weight: LoadOp, values: Values, target_of: Callable[[LoadOp], AccessTarget]) -> AccessTarget:
-        """Returns the target of a load of weights in the next panel."""
+    def next_of(
+        self, weight: LoadOp, values: Values, emitter: Emitter, target_of: Callable[[LoadOp], AccessTarget]
+    ) -> AccessTarget:
+        """Returns the target of a load of weights in the next panel.
+
+        After a number of panels that is known only at run time, the next one is the last again.
+        """
         index = values.index(self.panels.index)
-        values.set(self.panels.index, index.plus(1))
+        following = index.plus(1)
+        if self.panels.dynamic_extent is not None:
+            last = values.index(self.panels.dynamic_extent).plus(-1)
+            least = emitter.add(arith.MinSIOp(emitter.affine(following), emitter.affine(last)))
+            emitter.ranges[least.result] = (0, MAX_EXTENT - 1)
+            following = ValueMap.identity([least.result])
+        values.set(self.panels.index, following)
         target = target_of(weight)
         values.set(self.panels.index, index)
         return target

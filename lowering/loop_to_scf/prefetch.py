@@ -98,9 +98,9 @@ def write_prefetch(
 
 
 def prefetch_element(target: AccessTarget, emitter: Emitter) -> None:
-    """Prefetches an element; its index wraps around in the buffer, whose extents are static."""
-    shape = target.type.get_shape()
-    exprs = [expr % extent for expr, extent in zip(target.index.exprs, shape, strict=True)]
+    """Prefetches an element; its index wraps around in the static extents of the buffer."""
+    sizes = zip(target.index.exprs, target.type.get_shape(), strict=True)
+    exprs = [expr if extent == DYNAMIC_INDEX else expr % extent for expr, extent in sizes]
     index = ValueMap(tuple(exprs), target.index.operands).simplified(emitter.ranges)
     emitter.add(PrefetchOp(target.buffer, emitter.affine_all(index)))
 

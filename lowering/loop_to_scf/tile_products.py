@@ -7,18 +7,19 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
 from xdsl.dialects import arith, memref, scf
-from xdsl.dialects.builtin import FloatAttr, IndexType, IntegerAttr, bf16, f32, i8, i32
+from xdsl.dialects.builtin import DYNAMIC_INDEX, FloatAttr, IndexType, IntegerAttr, bf16, f32, i8, i32
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, SSAValue
-from xdsl.ir.affine import AffineDimExpr
+from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr
 
 from xrelay.dialects.loop import ForOp, LoadOp, LoopKind, StoreOp
+from xrelay.dialects.loop.extents import MAX_EXTENT
 from xrelay.dialects.shared.attribute_names import LOOP_ANNOTATION, PREFETCH
 from xrelay.dialects.shared.op_lists import ops_of
 from xrelay.dialects.upstream.amx import TileLoadOp, TileMulFOp, TileMulIOp, TileStoreOp, TileType, TileZeroOp
 from xrelay.dialects.upstream.llvm_extras import LoopAnnotationAttr
 from xrelay.index_algebra.value_map import Space, ValueMap
-from xrelay.lowering.loop_to_scf.accesses import AccessTarget, memory_stride
+from xrelay.lowering.loop_to_scf.accesses import AccessTarget, memory_distance
 from xrelay.lowering.loop_to_scf.emitter import Emitter
 from xrelay.lowering.loop_to_scf.panel_of_tiles import panel_of_tiles
 from xrelay.lowering.loop_to_scf.prefetch import prefetch_element
@@ -103,7 +104,7 @@ class TileWriter:
         for each in (*loops, *loops_inside(loops[-1])):
             places[each] = Block(arg_types=[IndexType()]).args[0]
             self._values.set(each.index, ValueMap.identity([places[each]]))
-            self._emitter.ranges[places[each]] = (0, (each.extent or 1) - 1)
+            self._emitter.ranges[places[each]] = (0, (MAX_EXTENT if each.extent is None else each.extent) - 1)
         return places
 
     def _nest(self, loops: Sequence[ForOp], places: Places, target_of: TargetOf) -> TileNest | None:
@@ -113,7 +114,11 @@ class TileWriter:
         """
 
         def stride(load: LoadOp, each: ForOp) -> int | None:
-            return memory_stride(target_of(load), places[each])
+            distance = memory_distance(target_of(load), places[each])
+            if distance is None:
+                return None
+            only = distance.exprs[0]
+            return only.value if isinstance(only, AffineConstantExpr) else DYNAMIC_INDEX
 
         product = self._tensorized[loops[-1]]
         nest = tile_nest(loops[-1], product, stride)
@@ -129,7 +134,7 @@ class TileWriter:
         tiles = _Tiles(nest, places, self._tensorized[nest.loop], self._emitter, target_of)
         panel = panel_of_tiles(loops[0], nest.step.weight, nest.step.data)
         if PREFETCH in nest.loop.attributes and panel is not None:
-            target = panel.next_of(nest.step.weight, self._values, target_of)
+            target = panel.next_of(nest.step.weight, self._values, self._emitter, target_of)
             tiles.prefetches(target, panel.number(self._values), -(-nest.depth // panel.number_of_tiles))
         sums = tiles.zeros() if loops[0] in self._from_zero else tiles.load_sums()
         tiles.store_sums(self._write_steps(loops, tiles, sums))
@@ -141,7 +146,8 @@ class TileWriter:
         bodies = [Block(arg_types=[IndexType(), *(each.type for each in sums)]) for _ in loops]
         indices = {loop: body.args[0] for loop, body in zip(loops, bodies, strict=True)}
         for loop, index in indices.items():
-            emit.ranges[index] = (0, tiles.steps(loop) - 1)
+            _, most = emit.range_of(self._steps(loop, tiles)) or (0, MAX_EXTENT)
+            emit.ranges[index] = (0, most - 1)
         with emit.inside(bodies[-1]):
             emit.add(scf.YieldOp(*tiles.products(indices, bodies[-1].args[1:])))
         for position in reversed(range(1, len(loops))):
@@ -154,11 +160,17 @@ class TileWriter:
     def _write_loop(self, loop: ForOp, tiles: _Tiles, sums: Sequence[SSAValue], body: Block) -> Sequence[SSAValue]:
         """Writes the loop with this body over the steps of `loop`; returns the sums after it."""
         emit = self._emitter
-        limits = emit.index(0), emit.index(tiles.steps(loop)), emit.index(1)
+        limits = emit.index(0), emit.affine(self._steps(loop, tiles)), emit.index(1)
         steps = emit.add(scf.ForOp(*limits, sums, body))
         if loop.no_unroll:
             steps.attributes[LOOP_ANNOTATION] = LoopAnnotationAttr.unroll_disable()
         return steps.results
+
+    def _steps(self, loop: ForOp, tiles: _Tiles) -> ValueMap:
+        """Returns the number of instructions along a loop."""
+        extent = loop.dynamic_extent
+        count = ValueMap.constant(loop.extent or 0) if extent is None else self._values.index(extent)
+        return ValueMap((count.exprs[0] // tiles.iterations(loop),), count.operands).simplified()
 
 
 class _Tiles:
@@ -190,9 +202,9 @@ class _Tiles:
         """Makes each step prefetch `rows` rows of the tiles at `target`, others in each `tile` of the data."""
         self._prefetched = target, tile, rows
 
-    def steps(self, loop: ForOp) -> int:
-        """Returns the number of instructions along a loop."""
-        return (loop.extent or 0) // (self._nest.depth if loop is self._nest.loop else 1)
+    def iterations(self, loop: ForOp) -> int:
+        """Returns the number of iterations of a loop in an instruction."""
+        return self._nest.depth if loop is self._nest.loop else 1
 
     def zeros(self) -> list[SSAValue]:
         """Returns a tile of zeros for each tile of sums."""
@@ -279,9 +291,9 @@ class _Tiles:
 
     def _stride(self, target: AccessTarget, along: ForOp) -> SSAValue:
         """Returns the distance of two rows of a tile in elements."""
-        distance = memory_stride(target, self._places[along])
+        distance = memory_distance(target, self._places[along])
         assert distance is not None, "see tile_nest"
-        return self._emitter.index(distance)
+        return self._emitter.affine(distance)
 
 
 def _stores_zeros(loop: ForOp, nest: TileNest) -> bool:

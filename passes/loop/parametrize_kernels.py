@@ -14,8 +14,9 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.rewriter import Rewriter
 
 from xrelay.dialects.loop import DYNAMIC, BlockOp, ForOp, ScheduleAttr, SchedulePrimitive
-from xrelay.dialects.loop.extents import index_arguments
+from xrelay.dialects.loop.extents import index_arguments, loop_of_index
 from xrelay.dialects.loop.schedule import (
+    CacheWrite,
     ComputeAt,
     DisableUnroll,
     Fuse,
@@ -41,8 +42,10 @@ from xrelay.passes.loop.index_arith import index_constant
 from xrelay.passes.loop.merge_kernels import add_sources, key_of_attributes
 from xrelay.passes.loop.nest_edits import extent_value
 from xrelay.passes.loop.nest_queries import blocks_of, enclosing_loops, kernels_of, reduces_over
+from xrelay.passes.loop.primitives.legality import common_positions
 from xrelay.passes.loop.signature import insert_arguments
 from xrelay.passes.loop.static_sizes import replace_sizes, sized_parts, static_sizes
+from xrelay.target.instructions import find_tile_product
 
 _PRIVATE: Final = StringAttr("private")
 LEAST: Final = 4
@@ -76,8 +79,11 @@ class LoopParametrizeKernelsPass(XRelayPass):
     - its loop is split, and the factor does not divide it: the last tile would need conditions. If the factor divides
       it, the kernel rounds the argument down to a multiple, from which no conditions follow.
 
-    Kernels are left unchanged if they have versions or instructions on tiles, if callers outside of the module may
-    exist, or if the schedule is not legal for arguments.
+    An instruction on tiles adds up a number of terms in one step. The number of terms in a sum may vary if it is a
+    multiple of that number.
+
+    Kernels are left unchanged if they have versions, if callers outside of the module may exist, or if the schedule is
+    not legal for arguments.
     """
 
     name = "loop-parametrize-kernels"
@@ -123,7 +129,7 @@ class _Kernel:
 
 def _groups(module: ModuleOp) -> list[list[_Kernel]]:
     """Returns the kernels that may be replaced, those that differ in constant extents alone together."""
-    kernels = [kernel for kernel in _unversioned(module) if _may_vary(kernel)]
+    kernels = [kernel for kernel in _unversioned(module) if isinstance(kernel.attributes.get(SCHEDULE), ScheduleAttr)]
     if len(kernels) < 2:
         return []
     keys, groups = OpKeys(), dict[Hashable, list[_Kernel]]()
@@ -132,12 +138,6 @@ def _groups(module: ModuleOp) -> list[list[_Kernel]]:
         key = key_of_attributes(kernel, keys), tuple(places.constants), tuple(_content(kernel, keys))
         groups.setdefault(key, []).append(_Kernel(kernel, places.extents, places.factors))
     return list(groups.values())
-
-
-def _may_vary(kernel: func.FuncOp) -> bool:
-    """Whether a kernel has a schedule, and no instruction on tiles, which no condition on a column may surround."""
-    schedule = kernel.attributes.get(SCHEDULE)
-    return isinstance(schedule, ScheduleAttr) and not any(isinstance(step, Tensorize) for step in schedule.data)
 
 
 def _unversioned(module: ModuleOp) -> list[func.FuncOp]:
@@ -169,7 +169,7 @@ class _Places:
         self.constants: list[int | None] = []
         """The extents that must stay constant, and None for others."""
         schedule = _schedule_of(kernel)
-        factors, free = _split_factors(schedule), _free_loops(kernel, schedule)
+        factors, free = _split_factors(kernel, schedule), _free_loops(kernel, schedule)
         for part in sized_parts(kernel):
             factor, may_vary = 1, True
             if isinstance(part, ForOp):
@@ -181,16 +181,39 @@ class _Places:
                 self.constants.append(None if varies else extent)
 
 
-def _split_factors(schedule: Sequence[SchedulePrimitive]) -> dict[str, int]:
-    """Returns the product of the factors by which each loop, and then its outer loop, is split."""
+def _split_factors(kernel: func.FuncOp, schedule: Sequence[SchedulePrimitive]) -> dict[str, int]:
+    """Returns the product of the factors by which each loop, and then its outer loop, is split or tensorized.
+
+    If `cache_write` creates a loop over the same elements, the number is a multiple of the product of that loop, too.
+    """
     factors: dict[str, int] = {}
     origins: dict[str, str] = {}
+    copied: dict[str, str] = {}
     for step in schedule:
+        if isinstance(step, CacheWrite):
+            copied |= _copied_loops(kernel, step)
         if isinstance(step, Split):
             origin = origins.get(step.loop, step.loop)
             factors[origin] = factors.get(origin, 1) * step.factor
             origins[step.names[0] if step.names else f"{step.loop}_o"] = origin
+        elif isinstance(step, Tensorize) and (product := find_tile_product(step.instruction)) is not None:
+            origin = origins.get(step.loop, step.loop)
+            factors[origin] = factors.get(origin, 1) * product.steps
+    for created, loop in copied.items():
+        factors[loop] = lcm(factors.get(loop, 1), factors.get(created, 1))
     return factors
+
+
+def _copied_loops(kernel: func.FuncOp, step: CacheWrite) -> Iterator[tuple[str, str]]:
+    """Yields the loops of the copy that `cache_write` creates, each with the loop of the block that it copies."""
+    block = blocks_of(kernel).get(step.block)
+    if block is None or not block.writes:
+        return
+    for number, position in enumerate(common_positions(block, block.writes, step)):
+        binding = None if position is None else block.bindings[position]
+        loops = [loop for value in binding.operands if (loop := loop_of_index(value)) is not None] if binding else []
+        name = step.names[number] if step.names else f"{step.block}_write_{number}"
+        yield from ((name, loop.loop_name) for loop in loops)
 
 
 def _free_loops(kernel: func.FuncOp, steps: Sequence[SchedulePrimitive]) -> set[str]:
@@ -199,7 +222,7 @@ def _free_loops(kernel: func.FuncOp, steps: Sequence[SchedulePrimitive]) -> set[
     at_tiles = [blocks[step.block] for step in steps if isinstance(step, ComputeAt) and step.block in blocks]
     moved = {loop for block in at_tiles for loop in enclosing_loops(block)}
     rolled = {step.loop for step in steps if isinstance(step, DisableUnroll)}
-    harmless = (Split, Reorder, Fuse, Parallelize, DisableUnroll, Prefetch, ComputeAt)
+    harmless = (Split, Reorder, Fuse, Parallelize, DisableUnroll, Prefetch, ComputeAt, Tensorize)
     bound = {name for step in steps if not isinstance(step, harmless) for name in _names_in(step)}
     free: set[str] = set()
     for loop in ops_of(kernel, ForOp):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from xdsl.dialects import func
+from xdsl.dialects.builtin import DYNAMIC_INDEX
 
 from xrelay.dialects.loop import BlockOp, ForOp, LoadOp, LoopKind
 from xrelay.dialects.loop.extents import extents_of
@@ -82,17 +83,21 @@ def _problem(found: DotStep | None, lanes: ForOp, loop: ForOp) -> str | None:
 
 
 def element_stride(load: LoadOp, loop: ForOp) -> int | None:
-    """The distance in elements between the reads of consecutive iterations of a loop; `None` if it varies."""
-    total, step = 0, 1
+    """The distance in elements between the reads of consecutive iterations of a loop; `None` if it varies.
+
+    `DYNAMIC_INDEX` if the distance is known only at run time.
+    """
+    total, step, is_known = 0, 1, True
     index = load.index
     for position in reversed(range(len(index))):
         own = index_stride(index[position], loop.index)
         extent = extents_of(load.memref)[position]
-        if own is None or (own != 0 and step == 0):
+        if own is None:
             return None
+        is_known = is_known and (own == 0 or step != 0)
         total += own * step
         step = step * extent if isinstance(extent, int) else 0
-    return total
+    return total if is_known else DYNAMIC_INDEX
 
 
 LoopContractPass = primitive_pass(Contract, "loop=k lanes=o", EXACT)

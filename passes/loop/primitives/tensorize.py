@@ -8,7 +8,7 @@ from xrelay.dialects.loop import LoopKind
 from xrelay.dialects.loop.schedule import Tensorize
 from xrelay.passes.infra.xrelay_pass import EXACT
 from xrelay.passes.loop.primitives.contract import element_stride
-from xrelay.passes.loop.primitives.legality import check_serial, find_loop, refusal, static_extent
+from xrelay.passes.loop.primitives.legality import check_serial, find_loop, refusal
 from xrelay.passes.loop.primitives.rewrites import primitive_pass, rewrites
 from xrelay.passes.loop.primitives.tile_products import tile_nest
 from xrelay.target.instructions import TILE_PRODUCTS, find_tile_product
@@ -39,15 +39,15 @@ def tensorize(kernel: func.FuncOp, step: Tensorize) -> None:
     target has the instruction, and the loops as they are if not. So a partial tile of few rows, or a target without the
     instruction, has the products of `contract`.
 
-    Raises `ScheduleError` for an unknown instruction, other loops or blocks, extents known only at run time, fewer rows
-    than a tile has, more tiles of sums than registers, and bytes in another order.
+    Raises `ScheduleError` for an unknown instruction, other loops or blocks, fewer rows than a tile has, more tiles of
+    sums than registers, bytes in another order, and extents known only at run time, except that of `step.loop` if it is
+    a multiple of the steps of an instruction, such as `(%n floordiv 16) * 16`.
     """
     product = find_tile_product(step.instruction)
     loop, subject = find_loop(kernel, step.loop, step), f"loop {step.loop!r}"
     if product is None:
         known = ", ".join(each.name for products in TILE_PRODUCTS.values() for each in products)
         raise refusal(step, subject, f"no instruction is called {step.instruction!r}", f"known are {known}")
-    static_extent(loop, step)
     check_serial(loop, LoopKind.TENSORIZED, step, "tensorize a serial loop")
     nest = tile_nest(loop, product, element_stride)
     if isinstance(nest, str):

@@ -5,15 +5,19 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import gcd
 from typing import TypeAlias
 
 from xrelay.dialects.loop import BlockOp, ForOp, LoadOp, LoopKind
+from xrelay.dialects.loop.extents import expression_of
+from xrelay.index_algebra.affine_bounds import linear_form
+from xrelay.index_algebra.divisors import largest_divisor
 from xrelay.passes.loop.nest_queries import only_op
 from xrelay.passes.loop.primitives.dot_products import DotStep, dot_step
 from xrelay.target.instructions import TileProduct
 
 Stride: TypeAlias = Callable[[LoadOp, ForOp], int | None]
-"""Returns the distance in elements of the reads of consecutive iterations; `None` if it varies."""
+"""Returns the distance in elements of the reads of consecutive iterations; see `element_stride`."""
 
 MIN_STEPS = 4
 """The minimum number of steps of an instruction: with fewer, the loads of the tiles take longer than on vectors."""
@@ -96,16 +100,25 @@ def tile_nest(loop: ForOp, product: TileProduct, stride: Stride) -> TileNest | s
     parts = tuple(each for each in tiles if stride(step.sum, each) == 0)
     if not rows or len(tiles) != len(parts) + len(rows) + len(vectors) or parts != tuple(tiles[: len(parts)]):
         return "the loops inside are not those over the rows and columns of a product of two matrices"
-    extent = loop.extent or 0
-    depth = next((each for each in range(product.steps, 0, -1) if extent % each == 0), 0)
+    count = _count_factor(loop)
+    depth = largest_divisor(count, product.steps) if count > 0 else 0
     nest = TileNest(step, loop, rows, vectors, lanes, terms, parts, depth)
     return _size_problem(nest, product) or _stride_problem(nest, stride) or nest
 
 
+def _count_factor(loop: ForOp) -> int:
+    """Returns the number of iterations of a loop, or the largest number that divides it whatever the extents."""
+    if loop.dynamic_extent is None:
+        return loop.extent or 0
+    form = linear_form(expression_of(loop.dynamic_extent).exprs[0])
+    return gcd(form.constant, *(coefficient for _, coefficient in form.terms))
+
+
 def _size_problem(nest: TileNest, product: TileProduct) -> str | None:
     rows, lanes = nest.rows_of_tile(product), nest.lanes.extent
-    if nest.depth < MIN_STEPS or not nest.loop.extent:
-        return f"its {nest.loop.extent} iterations are no multiple of a number from {MIN_STEPS} to {product.steps}"
+    if nest.depth < MIN_STEPS:
+        count = "iterations" if nest.loop.extent is None else f"{nest.loop.extent} iterations"
+        return f"its {count} are no multiple of a number from {MIN_STEPS} to {product.steps}"
     if rows < MIN_ROWS or lanes != product.columns:
         least = f"at least {MIN_ROWS} x {product.columns}"
         return f"there are {rows} rows and {lanes} lanes, a tile has {least}"

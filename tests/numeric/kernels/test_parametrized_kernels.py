@@ -10,6 +10,8 @@ from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
 import xrelay
+from xrelay import relay
+from xrelay.runtime.host_cpu import host_features
 
 CHANNELS = (64, 96, 128, 192)
 
@@ -46,3 +48,17 @@ def test_convolutions_of_other_numbers_of_channels(threads: int) -> None:
         for w in weights:
             expected = convolved(expected, w)
         np.testing.assert_array_equal(model(x)[0], expected)
+
+
+def test_products_of_parts_with_other_numbers_of_terms() -> None:
+    rng = np.random.default_rng(0)
+    sizes = (128, 192, 256, 320)
+    inputs = [relay.var(f"x{k}", shape=(48, terms)) for k, terms in enumerate(sizes)]
+    weights = [rng.integers(-9, 10, (96, terms)).astype(np.float32) for terms in sizes]
+    products = relay.Tuple([relay.nn.dense(x, w) for x, w in zip(inputs, weights, strict=True)])
+    model = xrelay.compile(relay.Module.from_expr(relay.Function(inputs, products)), threads=1, cache=False)
+    data = [rng.integers(-9, 10, (48, terms)).astype(np.float32) for terms in sizes]
+    for found, x, w in zip(model.run(data), data, weights, strict=True):
+        np.testing.assert_array_equal(found, x @ w.T)
+    names = [kernel.symbol for kernel in model.artifact.metadata.kernels]
+    assert sum("dense_split" in name for name in names) == ("amx-bf16" in host_features()), names

@@ -10,7 +10,17 @@ from hypothesis import strategies as st
 from support.examples import examples
 from xdsl.ir.affine import AffineExpr
 
-from xrelay.index_algebra.affine_bounds import Below, Box, bounds, linear_form, simplify, span, stride, substitute
+from xrelay.index_algebra.affine_bounds import (
+    Below,
+    Box,
+    bounds,
+    linear_form,
+    simplify,
+    span,
+    stride,
+    substitute,
+    symbolic_stride,
+)
 from xrelay.index_algebra.linear_form import floor_div, modulo, times
 
 X, J, K, N, M = (AffineExpr.dimension(k) for k in range(5))
@@ -140,6 +150,35 @@ def test_strides_of_rows_of_a_variable_length():
     assert stride(times(X, N) + J, 1) == 1
     assert stride(times(X, N) + J, 0) is None
     assert stride(times(X, N) * 2 + J - times(N, X) * 2 + X, 0) == 1
+
+
+@settings(max_examples=examples(100), deadline=None)
+@given(expressions())
+def test_symbolic_stride_is_the_difference_of_neighbours(expr: AffineExpr):
+    step = symbolic_stride(expr, 0)
+    if step is None:
+        return
+    assert 0 not in step.expr().used_dims()
+    for point in points():
+        here, there = value(expr, point), value(expr, (point[0] + 1, *point[1:]))
+        distance = value(step.expr(), point)
+        assert here is None or there is None or distance is None or there - here == distance
+
+
+@pytest.mark.parametrize(
+    ("expr", "expected"),
+    [
+        (times(X, N) * 2 + J, "(d3 * 2)"),
+        (times(times(X, N), M) + X * 3, "((d3 * d4) + 3)"),
+        (J, "0"),
+        (times(X, X), None),
+        (floor_div(X, N), None),
+        (times(X, floor_div(X, N)), None),
+    ],
+)
+def test_symbolic_strides(expr: AffineExpr, expected: str | None):
+    step = symbolic_stride(expr, 0)
+    assert (None if step is None else str(step.expr())) == expected
 
 
 def test_span_of_a_tile_of_a_row():

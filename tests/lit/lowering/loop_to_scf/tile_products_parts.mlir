@@ -116,3 +116,42 @@ func.func private @dynamic_rows(%X: memref<2x?x64xbf16> {loop.extents = array<i6
   }
   func.return
 }
+
+// The sizes of the factors are known only at run time. After the last panel, its own rows are prefetched again.
+// CHECK-LABEL: func.func private @open_panels
+// CHECK: arith.minsi
+// CHECK: %[[STEPS:.*]] = arith.divui %pairs, %{{.*}}
+// CHECK: scf.for %{{.*}} = %{{.*}} to %[[STEPS]]
+// CHECK-COUNT-16: memref.prefetch
+// CHECK-NOT: memref.prefetch
+// CHECK: amx.tile_load
+// CHECK: amx.tile_load %{{.*}}[%{{.*}}], %terms : memref<?xbf16> into !amx.tile<16x32xbf16>
+func.func private @open_panels(%X: memref<2x32x?xbf16> {loop.extents = array<i64: 0>}, %W: memref<2x?x?x16x2xbf16> {loop.extents = array<i64: 2, 1>}, %Y: memref<32x?xf32> {loop.extents = array<i64: 3>},
+                                  %terms: index, %pairs: index, %panels: index, %columns: index) attributes {loop.kernel} {
+  %c16 = arith.constant 16 : index
+  %steps = arith.divui %pairs, %c16 : index
+  %count = arith.muli %steps, %c16 : index
+  loop.for "panel" %n to %panels {
+    loop.for "tile" %m to 2 {
+      loop.for "k" %k to %count tensorized attributes {loop.prefetch} {
+        loop.for "p" %p to 3 unrolled {
+          loop.for "i" %i to 16 unrolled {
+            loop.for "o" %o to 16 vectorized {
+              loop.for "t" %t to 2 contracted {
+                %acc = loop.load %Y[%m * 16 + %i, %n * 16 + %o] : memref<32x?xf32>
+                %x = loop.load %X[%p floordiv 2, %m * 16 + %i, %k * 2 + %t] : memref<2x32x?xbf16>
+                %w = loop.load %W[(2 - %p) floordiv 2, %n, %k, %o, %t] : memref<2x?x?x16x2xbf16>
+                %xe = arith.extf %x : bf16 to f32
+                %we = arith.extf %w : bf16 to f32
+                %q = arith.mulf %xe, %we : f32
+                %s = arith.addf %acc, %q : f32
+                loop.store %s, %Y[%m * 16 + %i, %n * 16 + %o] : memref<32x?xf32>
+              }
+            }
+          }
+        }
+      }
+    }
+  }
+  func.return
+}
