@@ -1,4 +1,4 @@
-"""`relay-split-products`: computes f32 products with a constant weight as three products of bf16 parts, with f32 sums.
+"""`relay-split-products`: computes f32 products as three products of bf16 parts, with f32 sums.
 
 An f32 number is nearly the sum of two bf16 numbers, its high and its low part. The products high × high, high × low and
 low × high of such parts, added in f32, have an error of about 4e-6 of the largest result. CPUs with an instruction on
@@ -15,6 +15,17 @@ After:
     %v = relay.layout_transform(%w) {src_layout = "NC16n", dst_layout = "NC16n2c"}     folded later, as is %q
     %q = relay.nn.contrib_split_floats(%v)
     %y = relay.nn.contrib_dense_split(%p, %q) {weight_layout = "NC16n2c"}
+
+A matrix that is computed at run time is packed and split by one kernel.
+
+Before:
+
+    %y = relay.nn.matmul(%x, %w)                                              and relay.nn.dense, with NC
+
+After:
+
+    %v = relay.layout_transform(%w) {src_layout = "CN", dst_layout = "NC16n2c"}
+    %y = relay.nn.contrib_dense_split(%p, relay.nn.contrib_split_floats(%v)) {weight_layout = "NC16n2c"}
 
 The low parts of numbers of bf16 that were cast to f32 are zero, so one product of bf16 has the same result.
 
@@ -46,13 +57,15 @@ After:
 A result is NaN if one of its factors is an infinity, or a number that bf16 rounds to one.
 
 The pass does nothing without the instruction `tdpbf16ps` in `tiles` or without vectors of 16 f32. It refuses, with a
-remark: weights that are not constant or not in blocks of 16 columns; other element types; matrices of less than 16
+remark: packed weights that are not constant, and matrices that are not in blocks of 16 columns; a first matrix that is
+transposed; stacks of second matrices; other element types; matrices of less than 16
 rows, by the typical number of dynamic rows; sums of less than 64 or of an odd number of terms; other filters, padding,
 groups and images of dynamic size; and products that would not be at least 10 % faster.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import prod
 from typing import Final
@@ -71,7 +84,8 @@ from xrelay.dialects.relay.core.size_hints import size_hints
 from xrelay.dialects.relay.layout.layout import Layout
 from xrelay.dialects.relay.ops.annotation import StopFusionOp
 from xrelay.dialects.relay.ops.nn.conv import Conv2DOp
-from xrelay.dialects.relay.ops.nn.dense import ContribDensePackOp
+from xrelay.dialects.relay.ops.nn.dense import ContribDensePackOp, DenseOp
+from xrelay.dialects.relay.ops.nn.matmul import MatmulOp
 from xrelay.dialects.relay.ops.nn.split_products import ContribDenseSplitOp, ContribSplitFloatsOp
 from xrelay.dialects.relay.ops.tensor.cast import CastOp
 from xrelay.dialects.relay.ops.tensor.movement import StridedSliceOp
@@ -80,7 +94,7 @@ from xrelay.dialects.relay.ops.tensor.transform import LayoutTransformOp
 from xrelay.dialects.shared.dtypes import numpy_dtype
 from xrelay.dialects.shared.split_floats import PARTS
 from xrelay.dialects.shared.types import element_type_of, is_complete, shape_of
-from xrelay.index_algebra.dims import estimate
+from xrelay.index_algebra.dims import Dim, estimate
 from xrelay.index_algebra.divisors import largest_divisor
 from xrelay.passes.graph.op_kinds import is_constant
 from xrelay.passes.graph.remarks import Remark, Remarks, report
@@ -125,8 +139,11 @@ PIXEL_CYCLES: Final = 20.0
 COPY_CYCLES: Final = 22.0
 """The cycles to copy a vector of the result to an image in blocks of channels."""
 
+PACK_CYCLES: Final = 30.0
+"""The cycles to split a vector of a matrix that is packed when the program runs."""
+
 KERNEL_CYCLES: Final = 6000.0
-"""The cycles to call the kernel that splits the data."""
+"""The cycles to call a kernel that splits a factor."""
 
 WEIGHT_BYTES: Final = 5.0
 """The bytes of weights that a core reads in a cycle, from the L3 cache or memory."""
@@ -159,15 +176,16 @@ def split_products(module: ModuleOp) -> list[Remark]:
     """Rewrites `module`; returns remarks on rewritten products, and on others with the reason."""
     remarks = Remarks(RelaySplitProductsPass.name)
     rewrite_once(module, ContribDensePackOp, MultiplyHalves(remarks))
-    rewrite_once(module, ContribDensePackOp | Conv2DOp, SplitProduct(remarks))
+    rewrite_once(module, Product, SplitProduct(remarks))
     return remarks.all
 
 
-Product = ContribDensePackOp | Conv2DOp
+Matrices = MatmulOp | DenseOp
+Product = ContribDensePackOp | Conv2DOp | Matrices
 
 
 class SplitProduct(RewritePattern):
-    """Splits a dense layer or a convolution with a constant weight; see the module's docstring."""
+    """Splits a product of matrices, or a convolution with a constant weight; see the module's docstring."""
 
     def __init__(self, remarks: Remarks):
         self._remarks = remarks
@@ -178,14 +196,26 @@ class SplitProduct(RewritePattern):
         """Rewrites `op` unless it is refused."""
         if not all(map(is_complete, (*op.operand_types, *op.result_types))):
             return
-        size = _size_of_conv(op) if isinstance(op, Conv2DOp) else _size_of_dense(op)
+        size = _size_of(op)
         refusal = size if isinstance(size, str) else _refusal(op, size)
         if refusal is not None:
             self._remarks.refused(op, refusal)
             return
         self._remarks.applied(op, "three products of bf16 parts")
         emit = Emitter(rewriter, op)
-        emit.replace(self._conv(op, emit) if isinstance(op, Conv2DOp) else self._dense(op, emit))
+        emit.replace(self._result(op, emit))
+
+    def _result(self, op: Product, emit: Emitter) -> SSAValue:
+        """Emits the product of parts."""
+        if isinstance(op, Conv2DOp):
+            return self._conv(op, emit)
+        return self._dense(op, emit) if isinstance(op, ContribDensePackOp) else self._matrices(op, emit)
+
+    def _matrices(self, op: Matrices, emit: Emitter) -> SSAValue:
+        """Emits the product of two matrices, of which the second is packed when the program runs."""
+        parts, layout = self._split(op, emit), "NC" if _transposed(op)[1] else "CN"
+        weight = emit.call(LayoutTransformOp, op.operands[1], src_layout=layout, dst_layout=PACKED)
+        return _product(emit, parts, weight, None)
 
     def _dense(self, op: ContribDensePackOp, emit: Emitter) -> SSAValue:
         """Emits the product of a dense layer."""
@@ -208,9 +238,9 @@ class SplitProduct(RewritePattern):
     def _split(self, op: Product, emit: Emitter, layout: str = "") -> SSAValue:
         """Returns the parts of the data, of an image in NHWC, which products in the same block share."""
         strides = ints(op.strides) if isinstance(op, Conv2DOp) else ()
-        key = op.data, tuple(strides), op.parent
+        key = op.operands[0], tuple(strides), op.parent
         if key not in self._parts:
-            value = op.data
+            value = op.operands[0]
             if layout and _moves_elements(value):
                 value = emit.call(StopFusionOp, value)
             if layout:
@@ -246,13 +276,24 @@ def _product(emit: Emitter, data: SSAValue, weight: SSAValue, units: int | None)
 
 @dataclass(frozen=True)
 class Size:
-    """The extents of a product of matrices; `split` and `copy` are the cycles for a vector of its data and result."""
+    """The extents of a product of matrices.
+
+    `split`, `copy` and `pack` are the cycles for a vector of its data, of its result and of its weight.
+    """
 
     rows: int
     columns: int
     depth: int
     split: float = SPLIT_CYCLES
     copy: float = 0
+    pack: float = 0
+
+
+def _size_of(op: Product) -> Size | str:
+    """Returns the size of a product, or why it is not split."""
+    if isinstance(op, Conv2DOp):
+        return _size_of_conv(op)
+    return _size_of_dense(op) if isinstance(op, ContribDensePackOp) else _size_of_matrices(op)
 
 
 def _size_of_dense(op: ContribDensePackOp) -> Size | str:
@@ -262,11 +303,33 @@ def _size_of_dense(op: ContribDensePackOp) -> Size | str:
     (*outer, depth), blocks = shape_of(op.data.type), shape_of(op.weight.type)[0]
     if not isinstance(depth, int) or not isinstance(blocks, int):
         return "the size of its weight is dynamic"
+    rows = _usual_rows(op, outer)
+    return rows if isinstance(rows, str) else Size(rows, blocks * BLOCK, depth)
+
+
+def _usual_rows(op: Product, outer: Sequence[Dim]) -> int | str:
+    """Returns the typical number of rows of a stack of matrices, or why they do not fill tiles."""
     usual = {name: hint.usual for name, hint in size_hints(function_around(op)).items()}
     rows = [estimate(extent, usual, USUAL_EXTENT) for extent in outer]
     if not rows or rows[-1] < ROWS:
         return f"its matrices have {rows[-1] if rows else 1} rows, a tile has {ROWS}"
-    return Size(prod(rows), blocks * BLOCK, depth)
+    return prod(rows)
+
+
+def _transposed(op: Matrices) -> tuple[bool, bool]:
+    """Whether the first and the second matrices are transposed."""
+    return op.transposed if isinstance(op, MatmulOp) else (False, True)
+
+
+def _size_of_matrices(op: Matrices) -> Size | str:
+    """Returns the size of a product of two matrices, or why it is not split."""
+    (*outer, depth), columns = shape_of(op.operand_types[0]), shape_of(op.result_types[0])[-1]
+    if _transposed(op)[0]:
+        return "its first matrix is transposed"
+    if not isinstance(depth, int) or not isinstance(columns, int) or columns % BLOCK:
+        return f"its second matrix is {depth} x {columns}, not of static size with blocks of {BLOCK} columns"
+    rows = _usual_rows(op, outer)
+    return rows if isinstance(rows, str) else Size(rows, columns, depth, pack=PACK_CYCLES)
 
 
 def _size_of_conv(op: Conv2DOp) -> Size | str:
@@ -286,8 +349,8 @@ def _refusal(op: Product, size: Size) -> str | None:
     """Returns why a product of this size is not split, or None."""
     if {element_type_of(type) for type in (*op.operand_types, *op.result_types)} != {f32}:
         return "its elements are not all f32"
-    owner = _before_packing(op.weight).owner
-    if isinstance(owner, Block) or not is_constant(owner):
+    owner = _before_packing(op.operands[1]).owner
+    if not isinstance(op, Matrices) and (isinstance(owner, Block) or not is_constant(owner)):
         return "its weight is not constant"
     if (problem := _size_problem(size)) is not None:
         return problem
@@ -313,8 +376,9 @@ def _is_faster(size: Size) -> bool:
     direct = size.rows * size.columns * size.depth / VECTOR_PRODUCTS
     steps = largest_divisor(size.depth // PAIR_TERMS, STEPS)
     tiles = -(-size.rows // ROWS) * ROWS * size.columns * size.depth / TILE_PRODUCTS * STEPS / steps
-    passes = size.rows / BLOCK * (size.depth * size.split + size.columns * size.copy)
-    return direct + weight >= GAIN * (tiles + passes + weight + KERNEL_CYCLES)
+    passes = size.rows * (size.depth * size.split + size.columns * size.copy) + size.depth * size.columns * size.pack
+    kernels = KERNEL_CYCLES * (2 if size.pack else 1)
+    return direct + weight >= GAIN * (tiles + passes / BLOCK + weight + kernels)
 
 
 class MultiplyHalves(RewritePattern):

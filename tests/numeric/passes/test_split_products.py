@@ -44,3 +44,19 @@ def test_convolutions(shape: tuple[int, ...], filters: int, stride: int) -> None
     (wanted,) = run_relay(module, inputs)
     for found in (run_relay(other, inputs)[0], compile(other, cache=False).run(inputs)[0]):
         np.testing.assert_allclose(found, wanted, rtol=0, atol=2e-5 * np.abs(wanted).max(), strict=True)
+
+
+@pytest.mark.parametrize(("rows", "is_dynamic"), [((256,), False), ((2, 130), False), ((250,), True)], ids=str)
+@pytest.mark.parametrize("transpose_b", [False, True])
+def test_matrices(rows: tuple[int, ...], is_dynamic: bool, transpose_b: bool) -> None:
+    """Two matrices that are computed at run time; the number of rows may be dynamic."""
+    random, columns = np.random.default_rng(0), (96, 128) if transpose_b else (128, 96)
+    a = relay.var("a", shape=(relay.Any(), 128) if is_dynamic else (*rows, 128))
+    b = relay.var("b", shape=columns)
+    y = relay.nn.matmul(relay.exp(a), relay.exp(b), transpose_b=transpose_b)
+    module = relay.transform.InferType()(relay.Module.from_expr(relay.Function([a, b], y)))
+    inputs = [random.standard_normal(shape).astype(np.float32) for shape in ((*rows, 128), columns)]
+    (wanted,) = run_relay(module, inputs)
+    assert [remark.applied for remark in split_products(module)] == [True]
+    for found in (run_relay(module, inputs)[0], compile(module, cache=False, specialize=False).run(inputs)[0]):
+        np.testing.assert_allclose(found, wanted, rtol=0, atol=2e-5 * np.abs(wanted).max(), strict=True)

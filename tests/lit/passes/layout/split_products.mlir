@@ -99,6 +99,31 @@ func.func @doubles(%x: tensor<16x64xf64>) -> tensor<16x64xf64> {
   func.return %y : tensor<16x64xf64>
 }
 
+// A matrix that is computed at run time is packed and split; the first matrices of both products share their parts.
+// CHECK-LABEL: func.func @matrices
+// CHECK:         %[[P:.*]] = relay.nn.contrib_split_floats(%a)
+// CHECK-NEXT:    %[[U:.*]] = relay.layout_transform(%b) {src_layout = "CN", dst_layout = "NC16n2c"} : (tensor<256x512xf32>) -> tensor<32x128x16x2xf32>
+// CHECK-NEXT:    %[[V:.*]] = relay.nn.contrib_split_floats(%[[U]])
+// CHECK-NEXT:    relay.nn.contrib_dense_split(%[[P]], %[[V]]) : (tensor<2x2x128x256xbf16>, tensor<2x32x128x16x2xbf16>) -> tensor<2x128x512xf32>
+// CHECK-NEXT:    relay.layout_transform(%c) {src_layout = "NC", dst_layout = "NC16n2c"} : (tensor<512x256xf32>)
+// CHECK:         relay.layout_transform(%c) {src_layout = "NC", dst_layout = "NC16n2c"} : (tensor<512x256xf32>)
+func.func @matrices(%a: tensor<2x128x256xf32>, %b: tensor<256x512xf32>, %c: tensor<512x256xf32>) -> (tensor<2x128x512xf32>, tensor<2x128x512xf32>, tensor<2x128x512xf32>) {
+  %0 = relay.nn.matmul(%a, %b) : (tensor<2x128x256xf32>, tensor<256x512xf32>) -> tensor<2x128x512xf32>
+  %1 = relay.nn.matmul(%a, %c) {transpose_b = true} : (tensor<2x128x256xf32>, tensor<512x256xf32>) -> tensor<2x128x512xf32>
+  %2 = relay.nn.dense(%a, %c) : (tensor<2x128x256xf32>, tensor<512x256xf32>) -> tensor<2x128x512xf32>
+  func.return %0, %1, %2 : tensor<2x128x512xf32>, tensor<2x128x512xf32>, tensor<2x128x512xf32>
+}
+
+// SAYS: relay.nn.matmul: its first matrix is transposed
+// SAYS: relay.nn.matmul: its second matrix is 256 x 500, not of static size with blocks of 16 columns
+// SAYS: relay.nn.matmul: the product of f32 is about as fast
+func.func @other_matrices(%a: tensor<256x128xf32>, %b: tensor<256x512xf32>, %c: tensor<128x256xf32>, %d: tensor<256x500xf32>, %e: tensor<32x256xf32>) -> (tensor<128x512xf32>, tensor<128x500xf32>, tensor<32x512xf32>) {
+  %0 = relay.nn.matmul(%a, %b) {transpose_a = true} : (tensor<256x128xf32>, tensor<256x512xf32>) -> tensor<128x512xf32>
+  %1 = relay.nn.matmul(%c, %d) : (tensor<128x256xf32>, tensor<256x500xf32>) -> tensor<128x500xf32>
+  %2 = relay.nn.matmul(%e, %b) : (tensor<32x256xf32>, tensor<256x512xf32>) -> tensor<32x512xf32>
+  func.return %0, %1, %2 : tensor<128x512xf32>, tensor<128x500xf32>, tensor<32x512xf32>
+}
+
 // The low parts of numbers of bf16 are zero.
 // CHECK-LABEL: func.func @halves
 // CHECK:         %[[W:.*]] = relay.cast(%{{.*}}) {dtype = bf16} : (tensor<4x64x16xf32>)
