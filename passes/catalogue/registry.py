@@ -23,6 +23,7 @@ FOLDERS: dict[str, str] = {
     "relay-expand-composites": "passes/relay",
     "relay-canonicalize-ops": "passes/relay",
     "relay-fold-scale-axis": "passes/relay",
+    "relay-pad-channels": "passes/layout",
     "relay-alter-op-layout": "passes/layout",
     "relay-apply-winograd": "passes/layout",
     "relay-split-products": "passes/layout",

@@ -53,7 +53,14 @@ MAX_WORKERS: Final = 3
 INTEGER_PASSES: frozenset[str] = frozenset({"FakeQuantizationToInteger"})
 """The passes that `compile(…, integers=True)` requires."""
 APPROXIMATING_PASSES: frozenset[str] = frozenset(
-    {"relay-apply-winograd", "relay-split-products", "qnn-fold-quantize-scale", "FastMath", "DivToMul"}
+    {
+        "relay-pad-channels",
+        "relay-apply-winograd",
+        "relay-split-products",
+        "qnn-fold-quantize-scale",
+        "FastMath",
+        "DivToMul",
+    }
 )
 """The passes that `compile(…, exact=True)` forbids."""
 

@@ -39,6 +39,7 @@ PASSES = {
     "canonicalize_cast": "relay-canonicalize-cast",
     "div_to_mul": "relay-div-to-mul",
     "fast_math": "relay-fast-math",
+    "pad_channels": "relay-pad-channels",
     "combine_parallel_conv2d": "relay-combine-parallel-conv2d{min-num-branches=2}",
     "combine_parallel_dense": "relay-combine-parallel-dense{min-num-branches=2 to-batch=false}",
     "combine_parallel_dense_to_batch": "relay-combine-parallel-dense{min-num-branches=2}",
