@@ -96,10 +96,12 @@ class LocatingParser(LiteralParser):
     def raise_error(self, msg: str, at_position: int | Span | None = None, end_position: int | None = None) -> NoReturn:
         """Raises xDSL's `ParseError` at a position, by default or for the current token at `reached`.
 
-        An unknown attribute or type gets the closest known name.
+        An unknown attribute or type gets the closest known name. A missing element type gets the token that was found.
         """
         if (unknown := _UNREGISTERED.fullmatch(msg)) is not None:
             msg = f"{msg}{self._similar_attribute(unknown[1])}"
+        if msg == "Expected shape type.":
+            msg = f"expected an element type such as f32, found {self._current_token.text!r}"
         if isinstance(at_position, Span) and at_position is not self._current_token.span:
             raise ParseError(at_position, msg)
         start = at_position if isinstance(at_position, int) else self.reached

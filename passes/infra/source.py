@@ -131,7 +131,8 @@ def decode_text(content: bytes, name: str) -> str:
         line = content.count(b"\n", 0, error.start) + 1
         column = error.start - content.rfind(b"\n", 0, error.start)
         message = f"the byte 0x{content[error.start]:02x} is not UTF-8 text"
-        raise ParseError(message, location=f"{name}:{line}:{column}") from error
+        help = "`xrelay import` writes the text of an ONNX model" if name.endswith(".onnx") else None
+        raise ParseError(message, location=f"{name}:{line}:{column}", help=help) from error
 
 
 def _reached(parser: LocatingParser | None, name: str) -> str:
