@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import sys
+from argparse import ArgumentParser
 from collections.abc import Sequence
 from typing import Final
 
@@ -23,6 +24,7 @@ except ImportError:
 
 from xrelay.errors import XRelayError
 from xrelay.lowering.registry import ALL_PASSES
+from xrelay.tools.command_line import answer_in_one_line
 from xrelay.tools.lsp.analysis import Analysis, Finding, analyse, run_pass
 from xrelay.tools.lsp.knowledge import attributes, documentation, known_ops
 from xrelay.tools.lsp.names import Name, Names
@@ -36,8 +38,13 @@ _OP_BEFORE: Final = re.compile(r"(?:=\s*|^\s*)([a-z_]\w*(?:\.\w+)+)[^{}]*(?:\{[^
 server = LanguageServer(SOURCE, __version__)
 
 
-def main() -> None:
-    """Serves an editor until it disconnects."""
+def main(args: Sequence[str] | None = None) -> None:
+    """Serves an editor over standard input and output until it disconnects."""
+    parser = ArgumentParser(prog="xrelay-lsp", description="A language server for .mlir texts: see docs/editor.md.")
+    parser.add_argument("-v", "--version", action="version", version=f"xrelay-lsp {__version__}")
+    parser.add_argument("--stdio", action="store_true", help="serve over standard input and output, as without it")
+    answer_in_one_line(parser)
+    parser.parse_args(args)
     server.start_io()
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import subprocess
 import sys
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, TypeVar
@@ -57,7 +58,7 @@ def edit(text: str, session: Callable[[Editor, list[lsp.Diagnostic]], Awaitable[
     async def run() -> ResultT:
         editor = Editor()
         untyped: Any = editor
-        await untyped.start_io(sys.executable, "-m", "xrelay.tools.lsp.server")
+        await untyped.start_io(sys.executable, "-m", "xrelay.tools.lsp.server", "--stdio")
         try:
             await editor.initialize_async(lsp.InitializeParams(capabilities=lsp.ClientCapabilities()))
             return await session(editor, await editor.open(text))
@@ -145,3 +146,14 @@ def test_pass_as_code_action() -> None:
         assert editor.messages
 
     edit(VALID, session)
+
+
+def test_flags() -> None:
+    def started(flag: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "xrelay.tools.lsp.server", flag]
+        return subprocess.run(command, input="", capture_output=True, text=True, check=False)
+
+    assert started("--help").stdout.startswith("usage: xrelay-lsp")
+    refused = started("--help-me")
+    assert (refused.returncode, refused.stdout) == (2, "")
+    assert refused.stderr.startswith("xrelay-lsp: error: ")
