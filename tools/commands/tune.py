@@ -76,11 +76,11 @@ def summary_lines(summary: TuningSummary, output: Path) -> Iterator[str]:
         yield f"{'first, µs':>10} {'best, µs':>10} {'ratio':>6} {'times':>5}  kernel: best candidate"
     yield from map(_kernel_line, sorted(faster, key=lambda each: -each.record.default.nanoseconds * each.count))
     new = sum(each.is_new for each in summary.kernels)
-    yield f"{len(summary.kernels)} kernels in {output}, {new} measured now; {len(faster)} have a faster schedule"
+    yield f"kernels in {output}: {len(summary.kernels)}, measured now: {new}, with a faster schedule: {len(faster)}"
     if summary.decided:
-        yield f"{summary.decided} kernels without a choice"
+        yield f"kernels without a choice: {summary.decided}"
     if summary.dynamic:
-        yield f"{summary.dynamic} kernels with dynamic extents were not measured; --shapes fixes the inputs"
+        yield f"kernels with dynamic extents, which are not measured: {summary.dynamic}; --shapes fixes the inputs"
     before = sum(each.record.default.nanoseconds * each.count for each in summary.kernels)
     after = sum(each.record.best.nanoseconds * each.count for each in summary.kernels)
     if before:
