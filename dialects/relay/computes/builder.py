@@ -184,7 +184,11 @@ class TopiBuilder:
         reduce: Mapping[str, Dim] | None = None,
         init: Sequence[Number] = (),
     ) -> SSAValue:
-        """Adds a `topi.compute` of one tensor; without names the variables of `spatial` are i0, i1, …."""
+        """Adds a `topi.compute` of one tensor; without names the variables of `spatial` are i0, i1, ….
+
+        `init` has the first value of the accumulator. Pass `compute` of `xrelay.extend.strategies` to `insert` for
+        several tensors.
+        """
         spatial = spatial if isinstance(spatial, Mapping) else variables("i", spatial)
         op = compute(label, spatial, [element_type], lambda body: [fill(body)], reduce=reduce, init=init)
         return self.insert(op).results[0]
