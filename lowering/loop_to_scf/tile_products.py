@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from functools import cache, partial
 
 from xdsl.dialects import arith, memref, scf
 from xdsl.dialects.builtin import DYNAMIC_INDEX, FloatAttr, IndexType, IntegerAttr, bf16, f32, i8, i32
@@ -25,7 +25,7 @@ from xrelay.lowering.loop_to_scf.panel_of_tiles import panel_of_tiles
 from xrelay.lowering.loop_to_scf.prefetch import prefetch_element
 from xrelay.lowering.loop_to_scf.values import Values
 from xrelay.passes.loop.nest_queries import only_op
-from xrelay.passes.loop.primitives.contract import element_stride
+from xrelay.passes.loop.primitives.contract import ElementStrides
 from xrelay.passes.loop.primitives.tile_products import TileNest, loops_inside, tile_nest
 from xrelay.target.instructions import TileProduct
 
@@ -66,7 +66,8 @@ class TileWriter:
         All tiles of a function have the same shape, because a change of the configuration is slow.
         """
         loops = [each for each in ops_of(function.body, ForOp) if each.kind is LoopKind.TENSORIZED]
-        found = [(tile_nest(each, product, element_stride), product) for each in loops for product in self._products]
+        stride = ElementStrides()
+        found = [(tile_nest(each, product, stride), product) for each in loops for product in self._products]
         nests = [(nest, product) for nest, product in found if isinstance(nest, TileNest)]
         most = max((nest.rows_of_tile(product) for nest, product in nests), default=0)
         chosen = [(nest, product) for nest, product in nests if nest.rows_of_tile(product) == most]
@@ -112,6 +113,7 @@ class TileWriter:
 
         The last of `loops` is tensorized; all of them add to the same sums.
         """
+        target_of = cache(target_of)  # the target of a load is the same for all loops
 
         def stride(load: LoadOp, each: ForOp) -> int | None:
             distance = memory_distance(target_of(load), places[each])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from xdsl.dialects import func
 from xdsl.dialects.builtin import DYNAMIC_INDEX
 
-from xrelay.dialects.loop import BlockOp, ForOp, LoadOp, LoopKind
+from xrelay.dialects.loop import BlockOp, ForOp, LoadOp, LoopKind, ValueMap
 from xrelay.dialects.loop.extents import extents_of
 from xrelay.dialects.loop.for_op import MAX_LANES
 from xrelay.dialects.loop.schedule import Contract
@@ -14,7 +14,7 @@ from xrelay.passes.loop.nest_queries import only_op
 from xrelay.passes.loop.primitives.dot_products import DotStep, dot_step
 from xrelay.passes.loop.primitives.legality import check_serial, find_loop, refusal, static_extent
 from xrelay.passes.loop.primitives.rewrites import primitive_pass, rewrites
-from xrelay.passes.loop.primitives.vectorize import index_stride
+from xrelay.passes.loop.primitives.vectorize import over_loops, stride_along
 
 
 @rewrites(Contract)
@@ -71,33 +71,40 @@ def _problem(found: DotStep | None, lanes: ForOp, loop: ForOp) -> str | None:
     """Returns the reason why a block is not a dot product in lanes, or `None`."""
     if found is None:
         return "does not add the product of a ui8 and an i8 to an i32, or of two bf16 to an f32"
-    if element_stride(found.sum, loop) != 0:
+    stride = ElementStrides()
+    if stride(found.sum, loop) != 0:
         return "does not add up along it"
-    if element_stride(found.sum, lanes) != 1:
-        return f"has its sums {element_stride(found.sum, lanes)} elements apart in neighbouring lanes, not 1"
+    if stride(found.sum, lanes) != 1:
+        return f"has its sums {stride(found.sum, lanes)} elements apart in neighbouring lanes, not 1"
     for load, wanted in ((found.data, (0, 1)), (found.weight, (found.terms, 1))):
-        strides = element_stride(load, lanes), element_stride(load, loop)
+        strides = stride(load, lanes), stride(load, loop)
         if strides != wanted:
             return f"reads factors {strides} elements apart along the two loops, not {wanted}"
     return None
 
 
-def element_stride(load: LoadOp, loop: ForOp) -> int | None:
-    """The distance in elements between the reads of consecutive iterations of a loop; `None` if it varies.
+class ElementStrides:
+    """The distances in elements between the reads of consecutive iterations of loops, while the loops do not change.
 
-    `DYNAMIC_INDEX` if the distance is known only at run time.
+    The distance is `None` if it varies, and `DYNAMIC_INDEX` if it is known only at run time.
     """
-    total, step, is_known = 0, 1, True
-    index = load.index
-    for position in reversed(range(len(index))):
-        own = index_stride(index[position], loop.index)
-        extent = extents_of(load.memref)[position]
-        if own is None:
-            return None
-        is_known = is_known and (own == 0 or step != 0)
-        total += own * step
-        step = step * extent if isinstance(extent, int) else 0
-    return total if is_known else DYNAMIC_INDEX
+
+    def __init__(self) -> None:
+        self._indices = dict[LoadOp, list[ValueMap]]()
+
+    def __call__(self, load: LoadOp, loop: ForOp) -> int | None:
+        """Returns the distance of a load along a loop."""
+        if load not in self._indices:
+            self._indices[load] = [over_loops(load.index[position]) for position in range(len(load.index))]
+        total, step, is_known = 0, 1, True
+        for index, extent in zip(reversed(self._indices[load]), reversed(extents_of(load.memref)), strict=True):
+            own = stride_along(index, loop.index)
+            if own is None:
+                return None
+            is_known = is_known and (own == 0 or step != 0)
+            total += own * step
+            step = step * extent if isinstance(extent, int) else 0
+        return total if is_known else DYNAMIC_INDEX
 
 
 LoopContractPass = primitive_pass(Contract, "loop=k lanes=o", EXACT)

@@ -7,7 +7,7 @@ from xdsl.dialects import func
 from xrelay.dialects.loop import LoopKind
 from xrelay.dialects.loop.schedule import Tensorize
 from xrelay.passes.infra.xrelay_pass import EXACT
-from xrelay.passes.loop.primitives.contract import element_stride
+from xrelay.passes.loop.primitives.contract import ElementStrides
 from xrelay.passes.loop.primitives.legality import check_serial, find_loop, refusal
 from xrelay.passes.loop.primitives.rewrites import primitive_pass, rewrites
 from xrelay.passes.loop.primitives.tile_products import tile_nest
@@ -49,7 +49,7 @@ def tensorize(kernel: func.FuncOp, step: Tensorize) -> None:
         known = ", ".join(each.name for products in TILE_PRODUCTS.values() for each in products)
         raise refusal(step, subject, f"no instruction is called {step.instruction!r}", f"known are {known}")
     check_serial(loop, LoopKind.TENSORIZED, step, "tensorize a serial loop")
-    nest = tile_nest(loop, product, element_stride)
+    nest = tile_nest(loop, product, ElementStrides())
     if isinstance(nest, str):
         raise refusal(step, subject, nest, "contract the loops inside first, or change the layout")
     loop.kind = LoopKind.TENSORIZED

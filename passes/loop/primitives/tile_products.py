@@ -17,7 +17,7 @@ from xrelay.passes.loop.primitives.dot_products import DotStep, dot_step
 from xrelay.target.instructions import TileProduct
 
 Stride: TypeAlias = Callable[[LoadOp, ForOp], int | None]
-"""Returns the distance in elements of the reads of consecutive iterations; see `element_stride`."""
+"""Returns the distance in elements of the reads of consecutive iterations; see `ElementStrides`."""
 
 MIN_STEPS = 4
 """The minimum number of steps of an instruction: with fewer, the loads of the tiles take longer than on vectors."""

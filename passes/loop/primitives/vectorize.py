@@ -113,9 +113,17 @@ def _access_problem(
 
 def index_stride(index: ValueMap, value: SSAValue) -> int | None:
     """The increase of the one expression of `index` per iteration of a loop; `None` if it varies."""
+    return stride_along(over_loops(index), value)
+
+
+def over_loops(index: ValueMap) -> ValueMap:
+    """The one expression of `index` over loop indices, simplified by their ranges: (jo * 64 + ji) mod 64 is ji."""
     bound = in_loop_indices(index)
-    # Simplifies by the ranges of loops: (jo * 64 + ji) mod 64 is ji.
-    bound = bound.simplified({v: known for v in bound.operands if (known := interval_of(v)) is not None})
+    return bound.simplified({v: known for v in bound.operands if (known := interval_of(v)) is not None})
+
+
+def stride_along(bound: ValueMap, value: SSAValue) -> int | None:
+    """The `index_stride` of an expression of `over_loops`."""
     return stride(bound.exprs[0], bound.operands.index(value)) if value in bound.operands else 0
 
 
