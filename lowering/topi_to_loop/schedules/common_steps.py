@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from xdsl.ir import SSAValue
+from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind
 
 from xrelay.dialects.loop import BlockOp, IterKind, LoadOp, LoopKind, RowOp, StoreOp, Tail, ValueMap
 from xrelay.dialects.loop.extents import extents_of, loop_of_index
@@ -130,7 +131,8 @@ def _schedule_part(draft: ScheduleDraft, name: str, loops: list[str], axis: Shar
         draft.do(Reorder(tuple(loops)))
         draft.record_reason(f"iterations of {pieces_of} read the next piece of a row")
     elif len(rows) == 1 and draft.extent(loops[-1]) >= TRANSPOSED_ROW:
-        loops = tile_transposed(draft, name, loops, transposed_along(draft.block(name), loops[-1]))
+        tiled = tile_transposed(draft, name, loops, transposed_along(draft.block(name), loops[-1]))
+        loops = share_lines(draft, name, loops) if tiled == loops else tiled
         rows = loops[-1:]
     gather_lanes(draft, name, rows[-1])
     outer = move_out(draft, loops[:-1], axes, pieces)
@@ -380,6 +382,41 @@ def loop_of_pieces(block: BlockOp, loops: Sequence[str]) -> str | None:
             found = [loop for variable, loop in outer.items() if steps.get(variable) == extent]
             if found:
                 return found[0]
+    return None
+
+
+def share_lines(draft: ScheduleDraft, name: str, loops: list[str]) -> list[str]:
+    """Moves a loop that reads the other elements of blocks just outside of the row, which reads one of each block.
+
+    ```
+    for c: for h: for w: Y[c, h, w] = X[c // 16, h, w // 2, c mod 16]   →   for h: for c: for w: …
+    ```
+
+    The cache lines of a row are then read for all channels before those of the next row. Returns the order of loops.
+    """
+    *outer, row = loops
+    other = loop_of_blocks(draft.block(name), row)
+    if other not in outer[:-1]:
+        return loops
+    order = [*(each for each in outer if each != other), other, row]
+    draft.do(Reorder(tuple(order)))
+    draft.record_reason(f"iterations of {other} read the same lines")
+    return order
+
+
+def loop_of_blocks(block: BlockOp, row: str) -> str | None:
+    """Returns the loop whose iterations read the elements of a block of the last axis, unless it is the row."""
+    loops = {variable: _loop_of_steps(block, position) for position, variable in enumerate(block.variables)}
+    for load in loads_of(block):
+        last = load.index[-1] if len(load.index) > 0 else None
+        if last is None or not any(loops.get(v) == row for v in load.index_operands):
+            continue
+        expr = last.exprs[0]
+        if not isinstance(expr, AffineBinaryOpExpr) or expr.kind is not AffineBinaryOpKind.Mod:
+            continue
+        along = [loops.get(v) for position, v in enumerate(last.operands) if stride(expr.lhs, position) == 1]
+        if len(along) == 1 and along[0] != row:
+            return along[0]
     return None
 
 

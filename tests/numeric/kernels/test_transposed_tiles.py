@@ -36,3 +36,10 @@ def test_cast_and_sum_of_a_transposed_tile() -> None:
     module = relay.Module.from_expr(relay.transpose(x).astype("float32") + y)
     rng = np.random.default_rng(0)
     check(module, [rng.standard_normal((32, 48)).astype(np.float16), rng.standard_normal((48, 32)).astype(np.float32)])
+
+
+def test_rows_that_share_lines() -> None:
+    x = relay.var("x", shape=(1, 3, 9, 8, 16))
+    phases = relay.reshape(relay.layout_transform(x, "NCHW16c", "NCHW"), (1, 2, 2, 12, 9, 8))
+    image = relay.reshape(relay.transpose(phases, axes=(0, 3, 4, 1, 5, 2)), (1, 12, 18, 16))
+    check(relay.Module.from_expr(image), [np.arange(3 * 9 * 8 * 16, dtype=np.float32).reshape(1, 3, 9, 8, 16)])
