@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
+import io
+from contextlib import redirect_stderr
 from pathlib import Path
 
 import numpy as np
 from onnx import ModelProto, TensorProto, helper, numpy_helper
+
+from xrelay.tools.xrelay_cli import main
 
 
 def write_model(path: Path, first: str = "/stem/conv/Conv") -> None:
@@ -36,6 +38,8 @@ def write_model(path: Path, first: str = "/stem/conv/Conv") -> None:
 
 
 def explore(model: Path, page: Path, *flags: str) -> str:
-    """Writes the page of a model by the command line; returns stderr."""
-    command = [sys.executable, "-m", "xrelay.tools.xrelay_cli", "explore", str(model), "-o", str(page), *flags]
-    return subprocess.run(command, check=True, capture_output=True, text=True).stderr
+    """Writes the page of a model by the command `xrelay explore`; returns stderr."""
+    messages = io.StringIO()
+    with redirect_stderr(messages):
+        assert main(["explore", str(model), "-o", str(page), *flags]) == 0, messages.getvalue()
+    return messages.getvalue()

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 import shlex
-import subprocess
-import sys
+from contextlib import chdir
 from pathlib import Path
 
 import pytest
 from tests.unit.tools.explored import write_model
+
+from xrelay.tools import xrelay_cli, xrelay_opt
 
 PAGE = (Path(__file__).parents[3] / "docs" / "explore.md").read_text(encoding="utf-8")
 ROWS = re.findall(r"^\| ([^|]+\?) \| ?([^|]*?) ?\| ?([^|]*?) ?\|$", PAGE, re.MULTILINE)
@@ -33,14 +34,13 @@ func.func @main(%x: tensor<8xf32>) -> tensor<8xf32> {
 """
 
 
-def words_of(command: str) -> list[str]:
-    """The words of a command of the table, with names of the small model."""
+def run(command: str) -> int:
+    """Runs a command of the table, with names of the small model, in this process; returns its exit code."""
     tool, *words = shlex.split(command)
     name = NAMES.get(words[1], "") if words[0] == "explain" else ""
     words = [word.replace("NAME", name).replace("PASS", "relay-infer-type,relay-fuse-ops") for word in words]
     words = [word.replace("data:nx3x224x224", "x:nx3x16x16") for word in words]
-    module = {"xrelay": "xrelay.tools.xrelay_cli", "xrelay-opt": "xrelay.tools.xrelay_opt"}[tool]
-    return [sys.executable, "-m", module, *words]
+    return {"xrelay": xrelay_cli.main, "xrelay-opt": xrelay_opt.main}[tool](words)
 
 
 @pytest.fixture(scope="module")
@@ -58,8 +58,9 @@ def test_there_are_ten_questions() -> None:
 
 
 @pytest.mark.parametrize(("question", "cell"), [(question, cell) for question, _, cell in ROWS if "`xrelay" in cell])
-def test_command_answers(question: str, cell: str, folder: Path) -> None:
+def test_command_answers(question: str, cell: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     commands = re.findall(r"`(xrelay[^`]+)`", cell)
     assert 1 <= len(commands) <= 2
-    done = [subprocess.run(words_of(each), cwd=folder, capture_output=True, text=True, check=True) for each in commands]
-    assert re.search(ANSWERS[question], "".join(each.stdout + each.stderr for each in done))
+    with chdir(folder):
+        assert [run(each) for each in commands] == [0] * len(commands)
+    assert re.search(ANSWERS[question], "".join(capsys.readouterr()))
