@@ -54,7 +54,7 @@ After:
     %r = relay.nn.contrib_dense_split(%p, %q)
     %y = relay.layout_transform(relay.reshape(%r)) {src_layout = "NHWC", dst_layout = "NCHW16c"}
 
-A result is NaN if one of its factors is an infinity, or a number that bf16 rounds to one.
+A result may be NaN, not an infinity, if a factor is an infinity and the other more than 256, or if it overflows.
 
 The pass does nothing without the instruction `tdpbf16ps` in `tiles` or without vectors of 16 f32. It refuses, with a
 remark: packed weights that are not constant, and matrices that are not in blocks of 16 columns; a first matrix that is

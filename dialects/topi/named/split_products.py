@@ -10,7 +10,7 @@ from xdsl.irdl import irdl_op_definition, operand_def, result_def, traits_def
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
-from xrelay.dialects.shared.split_floats import CHANNELS, PAIRS, PARTS
+from xrelay.dialects.shared.split_floats import CHANNELS, LARGEST, PAIRS, PARTS
 from xrelay.dialects.topi.build import Body, compute
 from xrelay.dialects.topi.compute import ComputeOp
 from xrelay.dialects.topi.named.base import Expansion, NamedOp, add_product, verify_ranks
@@ -19,6 +19,13 @@ from xrelay.dialects.topi.named.matmul import rows_and_columns
 from xrelay.dialects.topi.shapes import known_shape_of, shape_list, shape_of, tensor_type
 from xrelay.index_algebra.dims import Dim, certainly_differ
 from xrelay.index_algebra.windows import of_any_size
+
+
+def parts_of_float(b: Body, value: SSAValue) -> list[SSAValue]:
+    """Emits the high and the low part of an f32 number."""
+    least, most = (b.constant(limit, value.type) for limit in (-LARGEST, LARGEST))
+    high = b.convert(b.smallest(b.largest(value, least), most), BFloat16Type())
+    return [high, b.convert(b.minus(value, b.convert(high, value.type)), BFloat16Type())]
 
 
 @irdl_op_definition
@@ -168,9 +175,7 @@ class Conv2dNchwcSplitOp(ConvBaseOp):
             block, own = channel // lanes, channel % lanes
             inside = b.in_bounds((block, *at), (blocks, *image))
             value = b.guard(inside, Float32Type(), lambda: b.read(self.data, batch, block, *at, own), 0)
-            high = b.convert(value, BFloat16Type())
-            low = b.convert(b.minus(value, b.convert(high, value.type)), BFloat16Type())
-            return [b.choose(part, [high, low])]
+            return [b.choose(part, parts_of_float(b, value))]
 
         spatial: dict[str, Dim] = {"p": PARTS, "n": n, "c": groups, "y": sizes[0], "x": sizes[1], "ci": CHANNELS}
         return compute("split", spatial, [BFloat16Type()], body)

@@ -36,7 +36,7 @@ from xrelay.dialects.relay.op_definition import (
 )
 from xrelay.dialects.relay.ops.nn.conv import ConvOp, convolve
 from xrelay.dialects.relay.ops.nn.dense import packed_block, packed_layout
-from xrelay.dialects.shared.split_floats import CHANNELS, PAIRS, PARTS
+from xrelay.dialects.shared.split_floats import CHANNELS, LARGEST, PAIRS, PARTS
 from xrelay.index_algebra.windows import sides_of
 
 BEFORE = "layouts are chosen before products are split"
@@ -45,8 +45,8 @@ BEFORE = "layouts are chosen before products are split"
 def split_array(data: Array) -> Array:
     """Returns the high and the low parts of f32 numbers."""
     half = numpy_dtype(BFloat16Type())
-    with np.errstate(invalid="ignore", over="ignore"):
-        high = data.astype(half)
+    with np.errstate(invalid="ignore"):
+        high = np.clip(data, np.float32(-LARGEST), np.float32(LARGEST)).astype(half)
         return np.stack([high, (data - high.astype(np.float32)).astype(half)])
 
 
@@ -55,8 +55,8 @@ class ContribSplitFloatsOp(RelayOp):
     """Each element as a sum of two bf16 numbers: data (…) gives (2, …), first the high parts, then the low parts.
 
     The high part is the element rounded to bf16, the low part is the rest rounded to bf16. Their sum differs from the
-    element by at most 2⁻¹⁷ of it. The parts of an infinity, or of a number that rounds to one, are an infinity and NaN
-    or an infinity of the other sign; those of NaN are NaN. CPUs may replace subnormal parts by 0.
+    element by at most 2⁻¹⁷ of it. The high part of an infinity is the greatest number of its sign, and the low part the
+    infinity; the parts of NaN are NaN. CPUs may replace subnormal parts by 0.
 
     Constraints:
     - C1: the elements are f32.
@@ -90,14 +90,13 @@ class ContribSplitFloatsOp(RelayOp):
 
     def compute(self, build: TopiBuilder) -> Tensors:
         """Computes both parts of each element and selects one by the first index."""
+        from xrelay.dialects.topi.named.split_products import parts_of_float
+
         data = build.operand(0)
 
         def fill(b: Body) -> SSAValue:
             part, *at = b.spatial
-            value = b.read(data, *at)
-            high = b.convert(value, BFloat16Type())
-            low = b.convert(b.minus(value, b.convert(high, value.type)), BFloat16Type())
-            return b.choose(part, [high, low])
+            return b.choose(part, parts_of_float(b, b.read(data, *at)))
 
         return [build.compute(build.label, build.result_shape, BFloat16Type(), fill)]
 
@@ -108,7 +107,8 @@ class ContribDenseSplitOp(RelayOp):
 
     `nn.contrib_split_floats` splits the data, and the weight of `nn.contrib_dense_pack` in `weight_layout`. The result
     is the sum of three products: high × high, high × low and low × high parts. Its greatest error, relative to the
-    greatest result, is about 4e-6. An infinity makes the results of its row or column NaN.
+    greatest result, is about 4e-6. An infinity times a number of 2⁻¹²⁶ to 2⁸ is an infinity, and times others perhaps
+    NaN, as is a result that overflows.
 
     Constraints:
     - C1: the data has at least two axes, the weight has the rank of `weight_layout` plus 1, and both begin with an axis
@@ -195,7 +195,7 @@ class ContribConv2DSplitOp(ConvOp):
     The weight is (O, 2 D, KH, KW), the high parts of D channels and then the low parts, with D = C rounded up to a
     multiple of 32 by filters of zeros. The op splits the data as `nn.contrib_split_floats`. The result is that of
     `nn.conv2d` as the sum of three products: high × high, high × low and low × high parts. Its greatest error, relative
-    to the greatest result, is about 5e-6. A result is NaN if its window contains an infinity.
+    to the greatest result, is about 5e-6. Infinities are as in `nn.contrib_dense_split`.
 
     Constraints:
     - C3: the weight has 2 D in-channels.

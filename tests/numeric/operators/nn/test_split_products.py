@@ -51,8 +51,25 @@ def test_parts_round_to_even() -> None:
 def test_parts_of_special_numbers() -> None:
     data = np.array([np.inf, -np.inf, np.nan, np.finfo(np.float32).max, 0.0], np.float32)
     for parts in parts_of(data):
-        np.testing.assert_array_equal(parts[0], [np.inf, -np.inf, np.nan, np.inf, 0])
-        np.testing.assert_array_equal(parts[1], [np.nan, np.nan, np.nan, -np.inf, 0])
+        most = (2 - 2**-7) * 2.0**127
+        np.testing.assert_array_equal(parts[0], [most, -most, np.nan, most, 0])
+        np.testing.assert_array_equal(parts[1], [np.inf, -np.inf, np.nan, 2.0**120, 0])
+
+
+@pytest.mark.parametrize("special", [np.inf, -np.inf, np.nan, np.finfo(np.float32).max, -np.finfo(np.float32).max])
+def test_products_of_special_numbers(special: float) -> None:
+    """A product of an infinity is an infinity, and that of a large number is finite."""
+    random = np.random.default_rng(0)
+    data, weight = (random.standard_normal((16, 64)).astype(np.float32) / 100 for _ in range(2))
+    data[3, 5], weight[7, 9] = special, special
+    x, w = relay.var("x", shape=data.shape), relay.var("w", shape=(1, 32, 16, 2))
+    y = relay.nn.contrib_dense_split(relay.nn.contrib_split_floats(x), relay.nn.contrib_split_floats(w))
+    module = relay.Module.from_expr(relay.Function([x, w], y))
+    inputs = [data, np.ascontiguousarray(weight.reshape(1, 16, 32, 2).transpose(0, 2, 1, 3))]
+    with np.errstate(invalid="ignore"):
+        wanted = data @ weight.T
+        for found in (compile(module, cache=False).run(inputs)[0], run_relay(module, inputs)[0]):
+            np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-4)
 
 
 @pytest.mark.parametrize(
