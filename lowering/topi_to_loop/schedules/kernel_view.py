@@ -205,6 +205,19 @@ class ProductView:
         return max((USUAL_EXTENT if found is None else abs(found) for found in strides), default=1)
 
     @property
+    def row_taps(self) -> int | None:
+        """The position of the axis of the sum that is added to the row of the image, so that rows share its elements.
+
+        None if there is no such axis, or if neighbouring rows of the result do not read neighbouring rows.
+        """
+        row = self.block.variables[self.positions[Role.ROWS]] if Role.ROWS in self.positions else None
+        for index in (each for op in self.factors() for each in op.index if row in each.operands):
+            steps = {v: stride(index.exprs[0], k) for k, v in enumerate(index.operands)}
+            taps = [k for k, v in enumerate(self.block.variables) if steps.get(v) == 1 and k not in self.block.spatial]
+            return taps[0] if taps and row is not None and steps[row] == 1 else None
+        return None
+
+    @property
     def has_unit_stride(self) -> bool:
         """Whether neighbouring columns of the result read neighbouring elements of the image."""
         return self.column_stride == 1
