@@ -35,10 +35,12 @@ class MatmulSplitOp(NamedOp):
     The data is 2×…×K, with the high parts first, the weight 2×(N/b)×(K/t)×b×t as that of `topi.matmul`: the t products
     that one instruction sums are contiguous. `result[…, j]` is the sum over k, and over the pairs (0, 1), (0, 0) and
     (1, 0) of parts (p, q), of `data[p, …, k] * weight[q, j // b, k // t, j % b, k % t]`. The last block of the weight
-    may have more columns than the result.
+    may have more columns than the result. The weight may have axes of a stack of matrices after the first one, which
+    are axes of the data, too.
 
-    - C1: the data has rank 2 or more, and the weight has rank 5; both begin with an axis of 2 parts.
-    - C2: data's last dimension is the weight's K.
+    - C1: the data has rank 2 or more, the weight has rank 5 and at most 3 more than the data, and both begin with an
+      axis of 2 parts.
+    - C2: data's last dimension is the weight's K, and its first axes after the parts are the weight's stack.
     - C3: the result's shape is data's without the first and with the last dimension replaced by the weight's N. The
       last dimension rounded up to whole blocks is N.
     - C4: data and weight are bf16, the result is f32.
@@ -67,11 +69,14 @@ class MatmulSplitOp(NamedOp):
         """Checks C1 to C4."""
         data, weight, result = shape_of(self.data), known_shape_of(self.weight), shape_of(self.tensor)
         data_rank, result_rank = max(2, len(data)), max(1, len(data) - 1)
-        ranks = [("data", data, [data_rank]), ("weight", weight, [5]), ("result", result, [result_rank])]
+        weight_ranks = list(range(5, max(6, len(data) + 3)))
+        ranks = [("data", data, [data_rank]), ("weight", weight, weight_ranks), ("result", result, [result_rank])]
         verify_ranks(self.name, "C1", ranks)
         if certainly_differ(data[0], PARTS) or weight[0] != PARTS:
             raise VerifyException(f"[{self.name} C1] data has {data[0]} parts and weight {weight[0]}, not {PARTS}")
-        _, blocks, groups, block, terms = weight
+        _, *stack, blocks, groups, block, terms = weight
+        if any(map(certainly_differ, data[1:], stack)):
+            raise VerifyException(f"[{self.name} C2] data is {shape_list(data)}, weight a stack of {shape_list(stack)}")
         if certainly_differ(data[-1], groups * terms):
             raise VerifyException(f"[{self.name} C2] data has rows of {data[-1]} elements, weight of {groups * terms}")
         # A partial last block has as many columns as the result needs.
@@ -86,13 +91,14 @@ class MatmulSplitOp(NamedOp):
 
     def expand(self) -> Expansion:
         """Expands to one compute, whose first reduction axis enumerates the pairs of parts."""
-        _, _, groups, block, terms = known_shape_of(self.weight)
+        _, *stack, _, groups, block, terms = known_shape_of(self.weight)
 
         def body(b: Body) -> list[SSAValue]:
             *rows, j = b.spatial
             pair, k, term = b.reduction
             a = b.read(self.data, pair // 2, *rows, k * terms + term)
-            return add_product(b, a, b.read(self.weight, (pair * -1 + 2) // 2, j // block, k, j % block, term))
+            at = [(pair * -1 + 2) // 2, *rows[: len(stack)], j // block, k, j % block, term]
+            return add_product(b, a, b.read(self.weight, *at))
 
         spatial = rows_and_columns(self.tensor)
         reduce: dict[str, Dim] = {"p": len(PAIRS), "k": groups, "t": terms}

@@ -105,6 +105,8 @@ class ContribSplitFloatsOp(RelayOp):
 class ContribDenseSplitOp(RelayOp):
     """Matrix product in f32 of split data (2, …, k) and a split packed weight (2, units / b, k / t, b, t): (…, units).
 
+    A weight (2, s…, units / b, k / t, b, t) is a stack of matrices for data (2, s…, …, k).
+
     `nn.contrib_split_floats` splits the data, and the weight of `nn.contrib_dense_pack` in `weight_layout`. The result
     is the sum of three products: high × high, high × low and low × high parts. Its greatest error, relative to the
     greatest result, is about 4e-6. An infinity times a number of 2⁻¹²⁶ to 2⁸ is an infinity, and times others perhaps
@@ -112,9 +114,9 @@ class ContribDenseSplitOp(RelayOp):
 
     Constraints:
     - C1: the data has at least two axes, the weight has the rank of `weight_layout` plus 1, and both begin with an axis
-      of 2 parts.
+      of 2 parts. The axes of a stack follow in both, with the same extents.
     - C2: `weight_layout` is NC with N in blocks, followed by blocks of C, e.g. NC16n2c, and the weight has its extents
-      after the first axis.
+      in the last axes.
     - C3: the last axis of the data is as long as the weight's C.
     - C4: `units`, rounded up to whole blocks, equals the weight's N; by default it is N.
     - C5: data and weight are bf16.
@@ -148,15 +150,20 @@ class ContribDenseSplitOp(RelayOp):
         """Returns the data's shape without the parts and with the units as last extent; checks C1 to C5."""
         (data, data_element), (weight, weight_element) = facts.operand(0), facts.operand(1)
         layout = self.layout
+        axes = len(layout.axes)
+        stack = weight[1:-axes]
         ranks = (len(data), len(weight))
         facts.require(
-            ranks[0] >= 2 and ranks[1] == 1 + len(layout.axes),
+            ranks[0] >= 2 + len(stack) and ranks[1] > axes,
             "C1",
-            f"needs data of rank 2 or more and a weight of rank {1 + len(layout.axes)}, found ranks {ranks[0]} and "
-            f"{ranks[1]}",
+            f"needs data of rank 2 or more and a weight of rank {1 + axes}, and as much more for a stack, found ranks "
+            f"{ranks[0]} and {ranks[1]}",
         )
         for extent in (data[0], weight[0]):
             facts.require_equal(extent, PARTS, "C1", "number of parts, and 2:")
+        for extent, own in zip(data[1:], stack, strict=False):
+            facts.require_equal(extent, own, "C1", "extents of the stack of the data and of the weight differ:")
+        weight = (weight[0], *weight[-axes:])
         extents = extents_in(self, layout, weight[1:], "C2")
         require_blocks(facts, layout, weight[1:], "C2")
         facts.require_equal(data[-1], extents["C"], "C3", "data's last extent and the weight's C differ:")
@@ -177,9 +184,14 @@ class ContribDenseSplitOp(RelayOp):
         """Adds the products of three pairs of parts."""
         from xrelay.dialects.relay.meaning.layouts import to_plain
 
-        left = data.astype(np.float32)
-        right = [to_plain(part, self.layout, "NC")[: optional_int(self.units)].astype(np.float32).T for part in weight]
-        return np.asarray(sum(left[p] @ right[q] for p, q in PAIRS))
+        left, axes = data.astype(np.float32), len(self.layout.axes)
+        stack = weight.shape[1:-axes]
+        matrices = weight.astype(np.float32).reshape(-1, *weight.shape[-axes:])
+        plain = np.stack([to_plain(each, self.layout, "NC")[: optional_int(self.units)].T for each in matrices])
+        rows = left.reshape(*left.shape[: 1 + len(stack)], -1, left.shape[-1])
+        right = plain.reshape(PARTS, *stack, *plain.shape[1:])
+        sums = np.asarray(sum(rows[p] @ right[q] for p, q in PAIRS))
+        return sums.reshape(*left.shape[1:-1], right.shape[-1])
 
     def compute(self, build: TopiBuilder) -> Tensors:
         """Builds `topi.matmul_split`."""

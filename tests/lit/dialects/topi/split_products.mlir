@@ -37,3 +37,13 @@ func.func @conv(%x: tensor<1x1x9x9x16xf32>, %w: tensor<2x32x3x3x16x2xbf16>) -> t
        : (tensor<1x1x9x9x16xf32>, tensor<2x32x3x3x16x2xbf16>) -> tensor<1x2x5x5x16xf32>
   func.return %r : tensor<1x2x5x5x16xf32>
 }
+
+// The weight is a stack of matrices.
+// CHECK-LABEL: func.func @stack
+// CHECK: topi.matmul_split(%x, %w) : (tensor<2x3x4x6xbf16>, tensor<2x3x1x3x16x2xbf16>) -> tensor<3x4x16xf32>
+// EXPANDED-LABEL: func.func @stack
+// EXPANDED: topi.read %w[%p * -1 floordiv 2 + 1, %i0, 0, %k, %j, %t]
+func.func @stack(%x: tensor<2x3x4x6xbf16>, %w: tensor<2x3x1x3x16x2xbf16>) -> tensor<3x4x16xf32> {
+  %r = topi.matmul_split(%x, %w) : (tensor<2x3x4x6xbf16>, tensor<2x3x1x3x16x2xbf16>) -> tensor<3x4x16xf32>
+  func.return %r : tensor<3x4x16xf32>
+}

@@ -8,6 +8,14 @@ func.func @c1(%x: tensor<2x4x8xbf16>, %w: tensor<2x4x16x2xbf16>) {
 
 // -----
 
+func.func @c2_stack(%x: tensor<2x4x5x8xbf16>, %w: tensor<2x3x1x4x16x2xbf16>) {
+  // expected-error@below {{[topi.matmul_split C2]}}
+  %r = topi.matmul_split(%x, %w) : (tensor<2x4x5x8xbf16>, tensor<2x3x1x4x16x2xbf16>) -> tensor<4x5x16xf32>
+  func.return
+}
+
+// -----
+
 func.func @c1_parts(%x: tensor<3x4x8xbf16>, %w: tensor<2x1x4x16x2xbf16>) {
   // expected-error@below {{[topi.matmul_split C1] data has 3 parts and weight 2, not 2}}
   %r = topi.matmul_split(%x, %w) : (tensor<3x4x8xbf16>, tensor<2x1x4x16x2xbf16>) -> tensor<4x16xf32>

@@ -9,7 +9,7 @@ func.func @split_c1(%x: tensor<4x8xf64>) {
 // -----
 
 func.func @c1(%x: tensor<2x4x8xbf16>, %w: tensor<2x4x16x2xbf16>) {
-  // expected-error@below {{[relay.nn.contrib_dense_split C1] needs data of rank 2 or more and a weight of rank 5, found ranks 3 and 4}}
+  // expected-error@below {{[relay.nn.contrib_dense_split C1] needs data of rank 2 or more and a weight of rank 5, and as much more for a stack, found ranks 3 and 4}}
   %r = relay.nn.contrib_dense_split(%x, %w) : (tensor<2x4x8xbf16>, tensor<2x4x16x2xbf16>) -> !relay.incomplete
   func.return
 }
@@ -19,6 +19,14 @@ func.func @c1(%x: tensor<2x4x8xbf16>, %w: tensor<2x4x16x2xbf16>) {
 func.func @c1_parts(%x: tensor<3x4x8xbf16>, %w: tensor<2x1x4x16x2xbf16>) {
   // expected-error@below {{[relay.nn.contrib_dense_split C1] number of parts, and 2: 3 != 2}}
   %r = relay.nn.contrib_dense_split(%x, %w) : (tensor<3x4x8xbf16>, tensor<2x1x4x16x2xbf16>) -> !relay.incomplete
+  func.return
+}
+
+// -----
+
+func.func @c1_stack(%x: tensor<2x4x5x8xbf16>, %w: tensor<2x3x1x4x16x2xbf16>) {
+  // expected-error@below {{[relay.nn.contrib_dense_split C1] extents of the stack of the data and of the weight differ: 4 != 3}}
+  %r = relay.nn.contrib_dense_split(%x, %w) : (tensor<2x4x5x8xbf16>, tensor<2x3x1x4x16x2xbf16>) -> !relay.incomplete
   func.return
 }
 
