@@ -61,7 +61,7 @@ class TileWriter:
         self._with_sums = set[SSAValue]()
 
     def find_nests(self, function: FuncOp) -> None:
-        """Finds the nests of a function to write as tiles: those whose tiles have the most rows.
+        """Finds the nests of a function to write as tiles: those whose tiles have the most rows, and the most terms.
 
         All tiles of a function have the same shape, because a change of the configuration is slow.
         """
@@ -69,8 +69,8 @@ class TileWriter:
         stride = ElementStrides()
         found = [(tile_nest(each, product, stride), product) for each in loops for product in self._products]
         nests = [(nest, product) for nest, product in found if isinstance(nest, TileNest)]
-        most = max((nest.rows_of_tile(product) for nest, product in nests), default=0)
-        chosen = [(nest, product) for nest, product in nests if nest.rows_of_tile(product) == most]
+        sizes = [(nest.rows_of_tile(product), nest.depth) for nest, product in nests]
+        chosen = [each for each, size in zip(nests, sizes, strict=True) if size == max(sizes)]
         self._tensorized = {nest.loop: product for nest, product in chosen}
         self._with_sums = {nest.step.sum.memref for nest, _ in chosen}
 

@@ -18,14 +18,16 @@ After:
     %y = relay.fused @fused_nn_batch_matmul_multiply_nn_softmax_nn_batch_matmul(%p0 = %v : …, %p1 = %q : …, …)
 
 The groups keep their kernels unless the scores have exactly one reader, the softmax, and this too, the second product,
-all in one block. The softmax must be alone in its group and run along the keys. The elements are f32, and the stacks of
-both products are equal. There are at least 8 queries, 16 keys and 16 values in a row. A dynamic number of queries must
-be that of the keys, or at least 8 by the size hints of `@main`, in a stack of matrices: a decoder often runs one query,
-for which kernels of their own are faster. Groups with requirements, or that name extents, are left unchanged.
+all in one block. A group that splits the weights into parts may be between them (`relay-split-attention`). The softmax
+must be alone in its group and run along the keys. The elements are f32, and the stacks of both products are equal.
+There are at least 8 queries, 16 keys and 16 values in a row. A dynamic number of queries must be that of the keys, or
+at least 8 by the size hints of `@main`, in a stack of matrices: a decoder often runs one query, for which kernels of
+their own are faster. Groups with requirements, or that name extents, are left unchanged.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -39,6 +41,7 @@ from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.size_hints import size_hints
 from xrelay.dialects.relay.ops.nn.matmul import BatchMatmulOp
 from xrelay.dialects.relay.ops.nn.softmax import SoftmaxOp
+from xrelay.dialects.relay.ops.nn.split_products import ContribDenseSplitOp, ContribSplitFloatsOp
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.fused import FusedOp
 from xrelay.dialects.relay.structure.yields import YieldOp
@@ -73,13 +76,20 @@ class RelayFuseAttentionPass(XRelayPass):
         """Rewrites the module in place."""
         names = GroupNames(op)
         for weights in [inner for inner in walk_ops(op) if isinstance(inner, FusedOp)]:
-            scores, result = _scores_of(weights), _only_reader(weights)
-            if scores is None or result is None or not _is_attention(scores, weights, result):
+            scores, reader = _scores_of(weights), _only_reader(weights)
+            parts = reader if reader is not None and _splits(reader) else None
+            result = reader if parts is None else _only_reader(parts)
+            stages = [weights] if parts is None else [parts, weights]
+            if scores is None or result is None or not _is_attention(scores, stages, result):
                 continue
-            compute_in(weights, result, names)
-            Rewriter.erase_op(weights)
-            compute_in(scores, result, names)
-            Rewriter.erase_op(scores)
+            for stage in (*stages, scores):
+                compute_in(stage, result, names)
+                Rewriter.erase_op(stage)
+
+
+def _splits(group: FusedOp) -> bool:
+    """Whether a group splits the weights into parts, and does nothing else."""
+    return [type(op) for op in group.body.block.ops] == [ContribSplitFloatsOp, YieldOp]
 
 
 def _scores_of(weights: FusedOp) -> FusedOp | None:
@@ -99,22 +109,29 @@ def _only_reader(group: FusedOp) -> FusedOp | None:
     return reader if len(users) == 1 and isinstance(reader, FusedOp) and reader.parent is group.parent else None
 
 
-def _is_attention(scores: FusedOp, weights: FusedOp, result: FusedOp) -> bool:
-    """Whether the groups compute products, and the second product reads the weights as rows."""
+def _is_attention(scores: FusedOp, stages: Sequence[FusedOp], result: FusedOp) -> bool:
+    """Whether the groups compute products, and the second product reads the weights as rows.
+
+    `stages` are the groups of the weights, the last stage first.
+    """
     first, second = _product_of(scores), _product_of(result)
-    if first is None or second is None or not all(map(_is_plain, (*scores.walk(), *weights.walk(), *result.walk()))):
+    ops = [op for group in (scores, *stages, result) for op in group.walk()]
+    if first is None or second is None or not all(map(_is_plain, ops)):
         return False
-    parameter = result.body.block.args[list(result.arguments).index(weights.result)]
-    reads_rows = second.tensor_a is parameter and not second.transposed[0] and second.tensor_b is not parameter
-    return reads_rows and parameter.has_one_use() and not first.transposed[0] and _fits(first, second)
+    parameter = result.body.block.args[list(result.arguments).index(stages[0].result)]
+    if not parameter.has_one_use() or second.operands[0] is not parameter or second.operands[1] is parameter:
+        return False
+    if isinstance(first, BatchMatmulOp) and isinstance(second, BatchMatmulOp):
+        return not second.transposed[0] and not first.transposed[0] and _fits(first, second)
+    return isinstance(first, ContribDenseSplitOp) and isinstance(second, ContribDenseSplitOp)
 
 
-def _product_of(group: FusedOp) -> BatchMatmulOp | None:
+def _product_of(group: FusedOp) -> BatchMatmulOp | ContribDenseSplitOp | None:
     """Returns the only product of a group whose other ops are elementwise, and follow it."""
     ops = [op for op in group.body.block.ops if not isinstance(op, ConstantOp | YieldOp)]
     product, *others = ops or [group]
     is_epilogue = all(isinstance(op, RelayOp) and op.fusion_pattern in EPILOGUE for op in others)
-    return product if isinstance(product, BatchMatmulOp) and is_epilogue else None
+    return product if isinstance(product, BatchMatmulOp | ContribDenseSplitOp) and is_epilogue else None
 
 
 def _is_plain(op: Operation) -> bool:

@@ -18,6 +18,7 @@ from xrelay.dialects.topi import CheckedIndexOp, ComputeOp, GuardOp, InBoundsOp,
 from xrelay.dialects.topi.index_map import IndexMap, Place, extent_of, index_ranges, stored
 from xrelay.dialects.topi.index_space import BodyOp, compute_around
 from xrelay.dialects.topi.named.matmul import BatchMatmulOp, MatmulOp
+from xrelay.dialects.topi.named.split_products import MatmulSplitOp
 from xrelay.dialects.topi.shapes import shape_of
 from xrelay.index_algebra.affine_bounds import simplify
 from xrelay.index_algebra.dim_expressions import is_positive
@@ -37,7 +38,7 @@ FREE, CHEAP, BRANCH, COSTLY = 0, 1, 4, 16
 """Estimated costs of an op: data movement, one instruction, a condition or a gather of lanes, a long sequence."""
 
 _FREE_OPS = {"topi.read", "topi.index", "topi.yield", "arith.constant", "arith.index_cast"}
-PRODUCTS = frozenset(StringAttr(op.name) for op in (MatmulOp, BatchMatmulOp))
+PRODUCTS = frozenset(StringAttr(op.name) for op in (MatmulOp, BatchMatmulOp, MatmulSplitOp))
 """The values of `topi.expanded_from` on matrix products."""
 
 _COSTLY_OPS = {"arith.divf", "arith.divsi", "arith.divui", "arith.remf", "arith.remsi", "arith.remui"}

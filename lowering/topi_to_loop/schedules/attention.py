@@ -8,9 +8,10 @@ from functools import partial
 from typing import Final
 
 from xrelay.dialects.loop import BlockOp, IterKind
-from xrelay.dialects.loop.schedule import CacheRead, ComputeAt, Reorder
+from xrelay.dialects.loop.schedule import CacheRead, ComputeAt, Reorder, Tensorize, Unroll
 from xrelay.dialects.topi.named.matmul import BatchMatmulOp
 from xrelay.dialects.topi.named.softmax import SoftmaxOp
+from xrelay.dialects.topi.named.split_products import MatmulSplitOp
 from xrelay.index_algebra.divisors import largest_divisor
 from xrelay.lowering.topi_to_loop.schedules.candidates import Candidate, Proposal
 from xrelay.lowering.topi_to_loop.schedules.common_steps import (
@@ -42,7 +43,9 @@ from xrelay.lowering.topi_to_loop.schedules.reduction import consumer_at_points
 from xrelay.lowering.topi_to_loop.schedules.register_tile import schedule_sums, unroll_tile
 from xrelay.lowering.topi_to_loop.schedules.schedule_draft import ScheduleDraft
 from xrelay.lowering.topi_to_loop.schedules.tile_model import RegisterTile, rank_tiles
+from xrelay.lowering.topi_to_loop.schedules.tile_products import TiledSums, tile_cycles, tile_sizes
 from xrelay.target.cpus import UNITS
+from xrelay.target.instructions import TileProduct
 
 SCORES: Final = 256 * 1024
 """The maximum size in bytes of the scores of a block: a part of the L2 cache, and of the stack of a thread."""
@@ -69,6 +72,8 @@ class AttentionPlan:
     """The register tiles of both products."""
     copied: tuple[int, int] | None
     """The number of the keys' load, and their dimension, if the keys are transposed: they are copied."""
+    instruction: TileProduct | None = None
+    """The instruction on tiles that computes the sums; None for sums in vectors."""
 
 
 def propose_attention(view: KernelView) -> list[Proposal]:
@@ -81,15 +86,19 @@ def propose_attention(view: KernelView) -> list[Proposal]:
                                                              for d_o, i_i: acc[6, 4, 16] = …; epilogue, stored
     ```
 
-    The scores of a block of queries fit into the L2 cache, for all keys. A dynamic number of queries is one block.
+    The scores of a block of queries fit into the L2 cache, for all keys. A dynamic number of queries is one block. An
+    instruction on tiles computes products of parts, for blocks of one or two tiles of queries.
     """
     blocks = view.blocks()
-    products = ProductView.each(blocks, BatchMatmulOp)
-    softmax = tuple(block.block_name for block in blocks if is_expanded_from(block, SoftmaxOp))
-    if len(products) != 2 or not softmax:
+    products = ProductView.each(blocks, BatchMatmulOp, MatmulSplitOp)
+    if len(products) != 2 or not any(is_expanded_from(block, SoftmaxOp) for block in blocks):
         return []
     scores, result = products
-    plan = _plan(view, scores, result, softmax)
+    softmax = _softmax(blocks, result)
+    make_plan = _plan_on_tiles if Role.PAIR in scores.positions else _plan
+    plan = make_plan(view, scores, result, softmax)
+    if plan is None:
+        return []
     names = frozenset((*softmax, scores.name, result.name))
     size, reason = f"blocks of {plan.queries} queries", "the scores of a block are in the L2 cache"
     if plan.queries is None:
@@ -97,7 +106,40 @@ def propose_attention(view: KernelView) -> list[Proposal]:
     return [Candidate(size, reason, partial(_cost, view, plan), partial(_apply, plan), names)]
 
 
+def _softmax(blocks: Sequence[BlockOp], result: ProductView) -> tuple[str, ...]:
+    """Returns the blocks of the softmax; the last one computes the weights, or their parts."""
+    read = {op.memref for op in result.factors_along(Role.ROWS)}
+    weights = [block for block in blocks if not read.isdisjoint(block.writes)]
+    stages = [block for block in blocks if is_expanded_from(block, SoftmaxOp) and block not in weights]
+    return tuple(block.block_name for block in (*stages, *weights))
+
+
+def _plan_on_tiles(
+    view: KernelView, scores: ProductView, result: ProductView, softmax: tuple[str, ...]
+) -> AttentionPlan | None:
+    """Returns the plan whose sums an instruction on tiles computes, for blocks of one or two tiles of queries.
+
+    The tiles of both products must have the same shape.
+    """
+    instruction = view.target.tile_product(scores.sum_type)
+    if instruction is None or Role.PAIR not in result.positions:
+        return None
+    queries, single = scores.extent(Role.ROWS), instruction.rows
+    rows = single if queries % single == 0 and queries % (2 * single) != 0 else min(queries, 2 * single)
+    found, products = list[RegisterTile](), (scores, result)
+    if len({TiledSums.of(product, instruction).group for product in products}) != 1:
+        return None
+    for product in products:
+        vectors, sums = product.extent(Role.COLUMNS) // instruction.columns, TiledSums.of(product, instruction)
+        sizes = tile_sizes(rows, vectors, sums, l1=view.target.l1, is_dynamic=False)
+        found += [max(sizes, key=lambda tile: tile.efficiency)] if sizes and vectors else []
+    if len(found) != 2:
+        return None
+    return AttentionPlan(scores, result, softmax, rows, instruction.columns, (found[0], found[1]), None, instruction)
+
+
 def _plan(view: KernelView, scores: ProductView, result: ProductView, softmax: tuple[str, ...]) -> AttentionPlan:
+    """Returns the plan for sums in vectors."""
     queries, keys = scores.extent(Role.ROWS), scores.extent(Role.COLUMNS)
     is_static = isinstance(scores.block.extents[scores.positions[Role.ROWS]], int)
     most = SCORES // (keys * element_bytes(scores.factors()[0]))
@@ -136,10 +178,7 @@ def _register_tile(view: KernelView, product: ProductView, rows: int, lanes: int
 def _cost(view: KernelView, plan: AttentionPlan) -> Cost:
     """Returns the cost of both products at the efficiency of their tiles, of the softmax, and of the copied keys."""
     products = (plan.scores, plan.result)
-    cycles = [
-        points(product.block) / plan.lanes / UNITS / tile.efficiency
-        for product, tile in zip(products, plan.tiles, strict=True)
-    ]
+    cycles = [_product_cycles(product, tile, plan) for product, tile in zip(products, plan.tiles, strict=True)]
     others = [block.block_name for block in view.blocks() if block.block_name not in plan.softmax]
     arithmetic = sum(cycles) + rest_cost(view, others).arithmetic
     rows = points(plan.scores.block) // plan.scores.terms // plan.scores.extent(Role.COLUMNS)
@@ -148,6 +187,16 @@ def _cost(view: KernelView, plan: AttentionPlan) -> Cost:
     if plan.copied is not None:
         cost += copying(plan.scores.factors()[plan.copied[0]], view.target, transposed=True)
     return cost
+
+
+def _product_cycles(product: ProductView, tile: RegisterTile, plan: AttentionPlan) -> float:
+    """Returns the cycles of a product."""
+    if plan.instruction is None:
+        return points(product.block) / plan.lanes / UNITS / tile.efficiency
+    rows, columns = product.extent(Role.ROWS), product.extent(Role.COLUMNS)
+    matrices = points(product.block) // product.terms // rows // columns
+    sums = TiledSums.of(product, plan.instruction)
+    return matrices * tile_cycles(rows, columns // plan.lanes, tile, sums)
 
 
 def _apply(plan: AttentionPlan, draft: ScheduleDraft) -> None:
@@ -212,29 +261,40 @@ def _tile(
     `enclosing` is the loop around the consumer, in which a product of a single tile is computed.
     """
     own = MatrixLoops(product.loop(Role.ROWS), product.loop(Role.COLUMNS))
-    reduction = reduction_loops(product.block)
+    pairs, term = product.loop(Role.PAIR), product.loop(Role.TERM)
+    reduction = [loop for loop in reduction_loops(product.block) if loop not in (pairs, term)]
     panels, row_tiles, inside, lane = cut_matrix(draft, loops, tile, plan.lanes)
     around = [*outside, *panels, *row_tiles]
     draft.do(Reorder((*around, *inside)))
     draft.do(ComputeAt(product.name, around[-1] if around or enclosing is None else enclosing))
     sums, sums_lane = sums_tile(draft, own, plan.lanes)
-    schedule_sums(draft, product.name, reduction, sums, sums_lane, None)
-    unroll_tile(draft, consumer, inside, lane)
+    schedule_sums(draft, product.name, reduction, [*([] if pairs is None else [pairs]), *sums], sums_lane, term)
+    if plan.instruction is not None:
+        draft.do(Tensorize(reduction[0], plan.instruction.name))
+    # The sums of an instruction on tiles are in memory, so the rows of the consumer need no copies of the code.
+    unroll_tile(draft, consumer, inside if plan.instruction is None else inside[1:], lane)
     draft.record_reason(f"{product.name}: {tile.columns} rows x {tile.blocks} vectors")
 
 
 def _softmax_rows(draft: ScheduleDraft, softmax: Sequence[str], at: str) -> None:
-    """Computes the weights at the loop `at` over blocks, and the stages before them for one row after another."""
+    """Computes the weights at the loop `at` over blocks, and the stages before them for one row after another.
+
+    Both parts of a split weight are computed together.
+    """
     *stages, weights = softmax
     # Loops of moved blocks are no longer the values of their variables, but keep their names.
     inner = {name: loops_of_kind(draft.block(name), IterKind.SPATIAL)[-1] for name in softmax}
     terms = {name: reduction_loops(draft.block(name)) for name in stages}
-    rows = loops_of_kind(draft.block(weights), IterKind.SPATIAL)[-2]
+    loops = loops_of_kind(draft.block(weights), IterKind.SPATIAL)
+    rows, part = loops[-2], loops[0]
+    has_parts = len(draft.block(weights).kinds) > len(draft.block(stages[-1]).kinds) + 1
     draft.do(ComputeAt(weights, at))
+    vectors = vectorize_row(draft, inner[weights], draft.lanes(draft.block(weights)))
+    if has_parts:
+        draft.do(Reorder((rows, *vectors[:-1], part, vectors[-1])), Unroll(part))
     for name in reversed(stages):
         draft.do(ComputeAt(name, rows))
         if terms[name]:
             schedule_terms(draft, name, terms[name])
         elif draft.extent(inner[name]) > 1:
             vectorize_row(draft, inner[name], draft.lanes(draft.block(name)))
-    vectorize_row(draft, inner[weights], draft.lanes(draft.block(weights)))

@@ -57,6 +57,47 @@ def test_attention(stacks: tuple[int, ...], queries: int, keys: int, width: int,
     np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-6)
 
 
+def by_parts(query: relay.Expr, key: relay.Expr, mask: relay.Expr, value: relay.Expr, rank: int) -> relay.Expr:
+    """Attention as `relay-split-attention` writes it."""
+    stack, split = "AB"[: rank - 2], relay.nn.contrib_split_floats
+    keys, values = (
+        relay.layout_transform(each, f"{stack}{layout}", f"{stack}NC16n2c")
+        for each, layout in ((key, "NC"), (value, "CN"))
+    )
+    scores = relay.nn.contrib_dense_split(split(query), split(keys)) * relay.const(0.25)
+    weights = relay.nn.softmax(scores + mask, axis=-1)
+    return relay.nn.relu(relay.nn.contrib_dense_split(split(weights), split(values)))
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize(
+    ("stacks", "queries", "keys", "width", "size"),
+    [
+        ((1,), 16, 32, 32, 16),
+        ((3,), 32, 96, 64, 32),
+        ((1, 2), 48, 64, 32, 48),
+        ((2, 1), 96, 32, 96, 80),
+        ((1, 1), 37, 64, 32, 16),
+        ((2,), 5, 32, 32, 16),
+        ((2,), 32, 48, 16, 16),
+    ],
+)
+def test_parts(stacks: tuple[int, ...], queries: int, keys: int, width: int, size: int, threads: int) -> None:
+    """Blocks of queries are whole or partial; one query has no keys that the mask leaves."""
+    rng = np.random.default_rng(queries)
+    shapes = (*stacks, queries, width), (*stacks, keys, width), (queries, keys), (*stacks, keys, size)
+    arrays = [rng.standard_normal(shape).astype(np.float32) for shape in shapes]
+    arrays[2][np.triu_indices(queries, 2, keys)] = -np.inf
+    arrays[2][3] = -np.inf
+    given = [relay.var(name, shape=array.shape) for name, array in zip("qkmv", arrays, strict=True)]
+    module = relay.Module.from_expr(by_parts(*given, rank=len(stacks) + 2))
+    plain = relay.Module.from_expr(attention(*given))
+    (found,) = xrelay.compile(module, threads=threads, cache=False).run(arrays)
+    (interpreted,), (expected,) = run_relay(module, arrays), run_relay(plain, arrays)
+    for each in (found, interpreted):
+        np.testing.assert_allclose(each, expected, rtol=0, atol=2e-5 * np.nanmax(np.abs(expected)))
+
+
 DYNAMIC = """
 func.func @main(%q: tensor<2x?x12xf32, #relay.dims<n>>, %k: tensor<2x?x12xf32, #relay.dims<n>>,
                 %v: tensor<2x?x17xf32, #relay.dims<n>>) -> !relay.incomplete {

@@ -155,3 +155,43 @@ func.func private @open_panels(%X: memref<2x32x?xbf16> {loop.extents = array<i64
   }
   func.return
 }
+
+// All tiles of a function have the same shape, that with the most terms: vectors compute the product of 12 groups.
+// CHECK-LABEL: func.func private @shapes
+// CHECK: amx.tile_mulf %{{.*}} : !amx.tile<16x32xbf16>, !amx.tile<16x32xbf16>, !amx.tile<16x16xf32>
+// CHECK-NOT: amx.tile_mulf
+func.func private @shapes(%A: memref<16x24xbf16>, %B: memref<12x16x2xbf16>, %C: memref<16x32xbf16>, %D: memref<16x16x2xbf16>, %Y: memref<16x16xf32>, %Z: memref<16x16xf32>) attributes {loop.kernel} {
+  loop.for "k1" %k1 to 12 tensorized {
+    loop.for "i1" %i1 to 16 unrolled {
+      loop.for "o1" %o1 to 16 vectorized {
+        loop.for "t1" %t1 to 2 contracted {
+          %acc1 = loop.load %Y[%i1, %o1] : memref<16x16xf32>
+          %x1 = loop.load %A[%i1, %k1 * 2 + %t1] : memref<16x24xbf16>
+          %w1 = loop.load %B[%k1, %o1, %t1] : memref<12x16x2xbf16>
+          %xe1 = arith.extf %x1 : bf16 to f32
+          %we1 = arith.extf %w1 : bf16 to f32
+          %q1 = arith.mulf %xe1, %we1 : f32
+          %s1 = arith.addf %acc1, %q1 : f32
+          loop.store %s1, %Y[%i1, %o1] : memref<16x16xf32>
+        }
+      }
+    }
+  }
+  loop.for "k2" %k2 to 16 tensorized {
+    loop.for "i2" %i2 to 16 unrolled {
+      loop.for "o2" %o2 to 16 vectorized {
+        loop.for "t2" %t2 to 2 contracted {
+          %acc2 = loop.load %Z[%i2, %o2] : memref<16x16xf32>
+          %x2 = loop.load %C[%i2, %k2 * 2 + %t2] : memref<16x32xbf16>
+          %w2 = loop.load %D[%k2, %o2, %t2] : memref<16x16x2xbf16>
+          %xe2 = arith.extf %x2 : bf16 to f32
+          %we2 = arith.extf %w2 : bf16 to f32
+          %q2 = arith.mulf %xe2, %we2 : f32
+          %s2 = arith.addf %acc2, %q2 : f32
+          loop.store %s2, %Z[%i2, %o2] : memref<16x16xf32>
+        }
+      }
+    }
+  }
+  func.return
+}

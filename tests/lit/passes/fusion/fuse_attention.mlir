@@ -85,3 +85,15 @@ func.func @single(%q: tensor<1x?x16xf32, #relay.dims<n>>) -> tensor<1x?x16xf32, 
   %y = relay.nn.batch_matmul(%w, %q) {transpose_b = false} : (tensor<1x?x?xf32, #relay.dims<n, n>>, tensor<1x?x16xf32, #relay.dims<n>>) -> tensor<1x?x16xf32, #relay.dims<n>>
   func.return %y : tensor<1x?x16xf32, #relay.dims<n>>
 }
+
+// The weights are split into parts.
+// CHECK-LABEL: func.func @parts
+// CHECK-COUNT-1: relay.fused @
+// CHECK-NOT: relay.fused @
+func.func @parts(%q: tensor<2x2x32x32xbf16>, %k: tensor<2x2x2x16x16x2xbf16>, %v: tensor<2x2x1x16x16x2xbf16>) -> tensor<2x32x16xf32> {
+  %s = relay.nn.contrib_dense_split(%q, %k) : (tensor<2x2x32x32xbf16>, tensor<2x2x2x16x16x2xbf16>) -> tensor<2x32x32xf32>
+  %w = relay.nn.softmax(%s) : (tensor<2x32x32xf32>) -> tensor<2x32x32xf32>
+  %p = relay.nn.contrib_split_floats(%w) : (tensor<2x32x32xf32>) -> tensor<2x2x32x32xbf16>
+  %y = relay.nn.contrib_dense_split(%p, %v) : (tensor<2x2x32x32xbf16>, tensor<2x2x1x16x16x2xbf16>) -> tensor<2x32x16xf32>
+  func.return %y : tensor<2x32x16xf32>
+}
