@@ -82,6 +82,7 @@ OPTIMIZER_PIPELINE: tuple[PipelineRow, ...] = (
         3, "relay-alter-op-layout{vector-lanes={lanes}{tiles}}", "a vector register holds one block of channels"
     ),
     PipelineRow(3, "relay-apply-winograd", "tiles of convolutions take up to four times fewer products"),
+    PipelineRow(3, "relay-split-attention{vector-lanes={lanes}{tiles}}", "tiles multiply bf16 faster than f32"),
     PipelineRow(3, "relay-split-products{vector-lanes={lanes}{tiles}}", "tiles multiply bf16 faster than f32"),
     PipelineRow(ON_DEMAND, "relay-fast-math", "approximations of exponentials are faster"),
     PipelineRow(2, "relay-fold-constant", "weights are converted to the new layouts"),

@@ -27,6 +27,7 @@ FOLDERS: dict[str, str] = {
     "relay-alter-op-layout": "passes/layout",
     "relay-apply-winograd": "passes/layout",
     "relay-split-products": "passes/layout",
+    "relay-split-attention": "passes/layout",
     "relay-recursion-to-loop": "passes/functions",
     "relay-inline": "passes/functions",
     "relay-add-callers": "passes/functions",

@@ -19,7 +19,10 @@ if TYPE_CHECKING:
     from xrelay.passes.fusion.explain import ExplainedBlock, ExplainedOp
 
 
-LAYOUT_PASSES: Final = ("relay-alter-op-layout", "relay-convert-layout", "relay-apply-winograd", "relay-split-products")
+LAYOUT_PASSES: Final = (
+    *("relay-alter-op-layout", "relay-convert-layout", "relay-apply-winograd"),
+    *("relay-split-products", "relay-split-attention"),
+)
 """The passes that choose layouts."""
 
 

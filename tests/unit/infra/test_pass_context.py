@@ -155,6 +155,7 @@ def test_every_graph_pass_has_a_row_or_is_unknown_to_relay() -> None:
         "relay-name-extents",
         "relay-narrow-products",
         "relay-simplify-rounding",
+        "relay-split-attention",
         "relay-split-products",
         "relay-keep-floats",
         "relay-outline-fused",
