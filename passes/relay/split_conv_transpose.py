@@ -20,7 +20,8 @@ After:
     %y = relay.reshape(%5) {newshape = [0, 0, -3]}                                                       1x4x18
 
 Neighbouring phases with the same taps share a convolution if that takes fewer products: with few filters, whose number
-is rounded up to a block of channels.
+is rounded up to a block of channels. Padding that is no multiple of the stride gives phases other taps. They are the
+same if the phases begin before the result, and the elements before it are sliced off.
 
 The pass refuses, with a remark: weights that are not constant, other layouts than NC…, integers, more than 16
 convolutions, and phases that have no taps or do not use the first or last elements of the data.
@@ -40,7 +41,7 @@ from xdsl.dialects.builtin import AnyFloat, ModuleOp
 from xdsl.ir import SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
-from xrelay.dialects.relay.op_definition import Array
+from xrelay.dialects.relay.op_definition import Array, Dim
 from xrelay.dialects.relay.ops.annotation import StopFusionOp
 from xrelay.dialects.relay.ops.nn.conv import Conv1DOp, Conv2DOp, Conv3DOp
 from xrelay.dialects.relay.ops.nn.conv_transpose import DirectConvTransposeOp
@@ -50,7 +51,7 @@ from xrelay.dialects.relay.ops.tensor.shape import ReshapeOp
 from xrelay.dialects.relay.ops.tensor.transform import TransposeOp
 from xrelay.dialects.relay.structure.tuples import TupleOp
 from xrelay.dialects.shared.dtypes import numpy_dtype
-from xrelay.dialects.shared.types import element_type_of, is_complete
+from xrelay.dialects.shared.types import element_type_of, is_complete, shape_of
 from xrelay.index_algebra.windows import WindowAxis
 from xrelay.passes.graph.remarks import Remark, Remarks, report
 from xrelay.passes.graph.rewriting import Emitter, constant_of, rewrite_once
@@ -116,9 +117,11 @@ class Phases:
 class PhasedAxis:
     """A spatial axis of a transposed convolution."""
 
-    def __init__(self, axis: WindowAxis[int], extra: int):
+    def __init__(self, axis: WindowAxis[int], extra: int, *, is_aligned: bool = False):
         self.stride = axis.stride
-        surplus = axis.reach - axis.stride - axis.before - axis.after + extra
+        self.skipped = axis.before % axis.stride if is_aligned else 0
+        """The number of elements of the phases before those of the result."""
+        surplus = axis.reach - axis.stride - axis.before - axis.after + extra + self.skipped
         self.more = -(-surplus // axis.stride)
         """The number of elements of a phase beyond those of the data."""
         self.cut = self.more * axis.stride - surplus
@@ -126,9 +129,8 @@ class PhasedAxis:
         self.dilation = axis.dilation // gcd(axis.stride, axis.dilation)
         self.offsets = [self._offsets(axis, phase) for phase in range(axis.stride)]
 
-    @staticmethod
-    def _offsets(axis: WindowAxis[int], phase: int) -> dict[int, int]:
-        places = {tap: phase + axis.before - tap * axis.dilation for tap in range(axis.size)}
+    def _offsets(self, axis: WindowAxis[int], phase: int) -> dict[int, int]:
+        places = {tap: phase + axis.before - self.skipped - tap * axis.dilation for tap in range(axis.size)}
         return {tap: place // axis.stride for tap, place in places.items() if place % axis.stride == 0}
 
     def partitions(self) -> Iterator[list[Phases]]:
@@ -172,16 +174,24 @@ class SplitConvTranspose(RewritePattern):
         if weight is None or refusal is not None:
             self._remarks.refused(op, str(refusal))
             return
-        rows = zip(op.window(weight.shape[2:]), op.extra, strict=True)
-        split = _Split(op, weight, [PhasedAxis(axis, extra) for axis, extra in rows])
-        groups = split.groups()
-        if groups is None:
+        found = [split for axes in _choices(op, weight) if (split := _Split(op, weight, axes)).groups is not None]
+        split = min(found, key=lambda each: each.cost, default=None)
+        if split is None or split.groups is None:
             self._remarks.refused(
                 op, f"it needs more than {MAX_CONVOLUTIONS} convolutions, or phases without taps or a part of the data"
             )
             return
-        split.replace(Emitter(rewriter, op), groups)
-        self._remarks.applied(op, f"{len(groups)} convolutions of stride 1")
+        split.replace(Emitter(rewriter, op), split.groups)
+        self._remarks.applied(op, f"{len(split.groups)} convolutions of stride 1")
+
+
+def _choices(op: DirectConvTransposeOp, weight: Array) -> Iterator[Sequence[PhasedAxis]]:
+    """Yields the axes, first those of phases of the result, and then those of aligned phases if these differ."""
+    window = op.window(weight.shape[2:])
+    for is_aligned in (False, True):
+        if not is_aligned or any(axis.before % axis.stride for axis in window):
+            rows = zip(window, op.extra, strict=True)
+            yield [PhasedAxis(axis, extra, is_aligned=is_aligned) for axis, extra in rows]
 
 
 def _refusal(op: DirectConvTransposeOp) -> str | None:
@@ -192,6 +202,11 @@ def _refusal(op: DirectConvTransposeOp) -> str | None:
     return None if isinstance(element, AnyFloat) else f"its elements are {element}"
 
 
+def _positions(axis: PhasedAxis, extent: Dim) -> float:
+    """Returns the elements of a phase along an axis, relative to those of the data; 1 if these are dynamic."""
+    return 1 + axis.more / extent if isinstance(extent, int) else 1.0
+
+
 class _Split:
     """The convolutions for a transposed convolution with the weight `weight` of (I, O / groups, …)."""
 
@@ -199,15 +214,17 @@ class _Split:
         self._op, self._weight, self._axes = op, weight, axes
         self._groups = op.groups.value.data
         self._filters = weight.shape[1] * self._groups
+        found = list(self._distributions())
+        self.cost, self.groups = min(found, key=lambda each: each[0]) if found else (0.0, None)
+        """The cost and the groups of the cheapest distribution of the phases over convolutions, None without one."""
 
-    def groups(self) -> list[Group] | None:
-        """Returns the cheapest possible distribution of the phases over convolutions, or None."""
-        found: list[tuple[float, list[Group]]] = []
+    def _distributions(self) -> Iterator[tuple[float, list[Group]]]:
+        """Yields the possible distributions of the phases over convolutions, each with its cost."""
+        positions = prod(map(_positions, self._axes, shape_of(self._op.data.type)[2:]))
         for parts in product(*(axis.partitions() for axis in self._axes)):
             groups = list(product(*parts))
             if len(groups) <= MAX_CONVOLUTIONS and all(map(self._is_possible, groups)):
-                found.append((sum(map(self._cost, groups)) * (1 + OVERHEAD * len(groups)), groups))
-        return min(found, key=lambda each: each[0])[1] if found else None
+                yield positions * sum(map(self._cost, groups)) * (1 + OVERHEAD * len(groups)), groups
 
     def _is_possible(self, group: Group) -> bool:
         """Whether the phases are neighbours in the order of all phases, have taps, and use all of the data."""
@@ -240,6 +257,10 @@ class _Split:
             places = [(rank + 2 + number, 1 + number) for number in range(rank)]
             order = [0, rank + 1, *(place for pair in places for place in pair)]
             value = emit.call(ReshapeOp, emit.call(TransposeOp, value, axes=order), newshape=[0, 0, *[-3] * rank])
+        skipped = {number + 2: axis.skipped for number, axis in enumerate(axes) if axis.skipped}
+        if skipped:
+            rest, begin = [-1] * len(skipped), [*skipped.values()]
+            value = emit.call(StridedSliceOp, value, begin=begin, end=rest, axes=[*skipped], slice_mode="size")
         cut = {number + 2: axis.cut for number, axis in enumerate(axes) if axis.cut}
         if cut:
             ends = [-count for count in cut.values()]

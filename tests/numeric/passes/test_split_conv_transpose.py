@@ -19,10 +19,12 @@ CASES: list[tuple[tuple[int, ...], tuple[int, ...], dict[str, Any]]] = [
     ((1, 3, 4, 5), (3, 17, 3, 2), {"strides": (2, 1), "padding": (1, 0, 1, 0)}),
     ((1, 4, 3, 3), (4, 3, 4, 4), {"strides": (2, 2), "padding": (1, 1, 1, 1), "groups": 2}),
     ((1, 2, 3, 3), (2, 17, 3, 2), {"strides": (3, 2), "dilation": (2, 1), "output_padding": (1, 0)}),
+    ((1, 3, 6, 5), (3, 1, 4, 4), {"strides": (2, 2), "padding": (1, 1, 1, 1)}),
+    ((1, 3, 7), (3, 2, 6), {"strides": (3,), "padding": (4, 3), "output_padding": (2,)}),
     ((1, 2, 2, 3, 2), (2, 3, 3, 2, 3), {"strides": (2, 2, 3), "padding": (1, 0, 0, 1, 0, 0)}),
 ]
 REFUSED: list[tuple[tuple[int, ...], tuple[int, ...], dict[str, Any]]] = [
-    ((1, 3, 4), (3, 2, 5), {"strides": (4,), "padding": (2, 0)}),
+    ((1, 3, 4), (3, 2, 5), {"strides": (4,), "padding": (4, 0)}),
     ((1, 3, 4), (3, 2, 1), {"strides": (3,)}),
 ]
 

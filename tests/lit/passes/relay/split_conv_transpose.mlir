@@ -32,6 +32,29 @@ func.func @together(%x: tensor<1x4x?x6xf32, #relay.dims<n>>) -> tensor<1x3x?x12x
   func.return %y : tensor<1x3x?x12xf32, #relay.dims<2 * n - 1>>
 }
 
+// Phases that begin before the result have the same taps, and the first and the last element are sliced off.
+// CHECK-LABEL: func.func @aligned
+// CHECK:         relay.nn.conv1d(%x, %{{.*}}) {padding = [1, 1]} : (tensor<1x8x9xf32>, tensor<2x8x2xf32>) -> tensor<1x2x10xf32>
+// CHECK-NOT:     relay.concatenate
+// CHECK:         relay.strided_slice({{.*}}) {begin = [1], end = [-1], slice_mode = "size", axes = [2]} : {{.*}} -> tensor<1x1x19xf32>
+// CHECK:         relay.strided_slice({{.*}}) {begin = [0], end = [-1], axes = [2]} : {{.*}} -> tensor<1x1x18xf32>
+// SAYS:          relay.nn.conv1d_transpose: 1 convolutions of stride 1
+func.func @aligned(%x: tensor<1x8x9xf32>) -> tensor<1x1x18xf32> {
+  %w = relay.constant dense<1.0> : tensor<8x1x4xf32>
+  %y = relay.nn.conv1d_transpose(%x, %w) {strides = [2], padding = [1, 1]} : (tensor<1x8x9xf32>, tensor<8x1x4xf32>) -> tensor<1x1x18xf32>
+  func.return %y : tensor<1x1x18xf32>
+}
+
+// Many filters have a convolution for each phase: one for both would compute another element of each.
+// CHECK-LABEL: func.func @many_filters
+// CHECK-COUNT-2: relay.nn.conv1d(%x, {{.*}} -> tensor<1x64x9xf32>
+// SAYS:          relay.nn.conv1d_transpose: 2 convolutions of stride 1
+func.func @many_filters(%x: tensor<1x8x9xf32>) -> tensor<1x64x18xf32> {
+  %w = relay.constant dense<1.0> : tensor<8x64x4xf32>
+  %y = relay.nn.conv1d_transpose(%x, %w) {strides = [2], padding = [1, 1]} : (tensor<1x8x9xf32>, tensor<8x64x4xf32>) -> tensor<1x64x18xf32>
+  func.return %y : tensor<1x64x18xf32>
+}
+
 // With stride 1 the filter is mirrored.
 // CHECK-LABEL: func.func @mirrored
 // CHECK:         %[[W:.*]] = relay.constant dense<{{\[\[\[}}3.000000e+00, 2.000000e+00, 1.000000e+00]]]> : tensor<1x1x3xf32>
