@@ -81,6 +81,7 @@ OPTIMIZER_PIPELINE: tuple[PipelineRow, ...] = (
     PipelineRow(
         3, "relay-alter-op-layout{vector-lanes={lanes}{tiles}}", "a vector register holds one block of channels"
     ),
+    PipelineRow(3, "relay-split-convolutions{vector-lanes={lanes}{tiles}}", "tiles multiply bf16 faster than f32"),
     PipelineRow(3, "relay-apply-winograd", "tiles of convolutions take up to four times fewer products"),
     PipelineRow(3, "relay-split-attention{vector-lanes={lanes}{tiles}}", "tiles multiply bf16 faster than f32"),
     PipelineRow(3, "relay-split-products{vector-lanes={lanes}{tiles}}", "tiles multiply bf16 faster than f32"),

@@ -26,6 +26,7 @@ FOLDERS: dict[str, str] = {
     "relay-pad-channels": "passes/layout",
     "relay-alter-op-layout": "passes/layout",
     "relay-apply-winograd": "passes/layout",
+    "relay-split-convolutions": "passes/layout",
     "relay-split-products": "passes/layout",
     "relay-split-attention": "passes/layout",
     "relay-recursion-to-loop": "passes/functions",

@@ -136,7 +136,7 @@ class ApplyWinograd(RewritePattern):
         if refusal is not None:
             self._remarks.refused(op, refusal)
             return
-        weight = _plain_weight(op)
+        weight = plain_weight(op)
         if weight is None:
             self._remarks.refused(op, "its weight is not constant")
             return
@@ -183,8 +183,8 @@ def _refusal(op: Conv2DOp) -> str | None:
     return None
 
 
-def _plain_weight(op: Conv2DOp) -> Array | None:
-    """Returns the weight (O, I, 3, 3) if it is a constant, or the result of a layout transform of one."""
+def plain_weight(op: Conv2DOp) -> Array | None:
+    """Returns the weight (O, I, H, W) if it is a constant, or the result of a layout transform of one."""
     value, layout = op.weight, op.layouts[1]
     change = owner_of(value, LayoutTransformOp)
     if change is not None:

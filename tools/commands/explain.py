@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 LAYOUT_PASSES: Final = (
-    *("relay-alter-op-layout", "relay-convert-layout", "relay-apply-winograd"),
+    *("relay-alter-op-layout", "relay-convert-layout", "relay-split-convolutions", "relay-apply-winograd"),
     *("relay-split-products", "relay-split-attention"),
 )
 """The passes that choose layouts."""

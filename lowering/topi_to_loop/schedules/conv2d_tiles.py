@@ -62,8 +62,8 @@ class ConvTile:
     def fits(self, product: TileProduct) -> bool:
         """Whether the sums and the factors of a step fit into the registers."""
         tiles, _ = self.heights(product)
-        weights = self.vectors if self.in_parts else 1
-        return tiles * self.vectors + (tiles if self.vectors > 1 else 1) + weights <= product.registers
+        factors = tiles + self.vectors if self.in_parts else 1 + (tiles if self.vectors > 1 else 1)
+        return tiles * self.vectors + factors <= product.registers
 
     def sizes(self, product: TileProduct) -> dict[Role, int]:
         """Returns the iterations of each axis in a tile, in the order of its loops."""

@@ -56,6 +56,7 @@ APPROXIMATING_PASSES: frozenset[str] = frozenset(
     {
         "relay-pad-channels",
         "relay-apply-winograd",
+        "relay-split-convolutions",
         "relay-split-attention",
         "relay-split-products",
         "qnn-fold-quantize-scale",

@@ -164,6 +164,7 @@ def test_every_graph_pass_has_a_row_or_is_unknown_to_relay() -> None:
         "relay-select-entry",
         "relay-simplify-batch-matmul",
         "relay-split-conv-transpose",
+        "relay-split-convolutions",
         "relay-split-wide-ops",
         "relay-recursion-to-loop",
         "relay-widen-products",

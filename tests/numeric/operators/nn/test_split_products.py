@@ -129,10 +129,17 @@ def test_numbers_of_bf16_have_one_product() -> None:
 
 @pytest.mark.parametrize(
     ("channels", "filters", "size", "kernel", "stride"),
-    [(32, 16, 14, 3, 1), (48, 64, 9, 1, 1), (16, 48, 16, 5, 2), (64, 32, 28, 1, 2), (32, 32, 7, 3, 1)],
+    [
+        (32, 16, 14, 3, 1),
+        (48, 64, 9, 1, 1),
+        (16, 48, 16, 5, 2),
+        (64, 32, 28, 1, 2),
+        (32, 32, 7, 3, 1),
+        (64, 16, 112, 3, 1),
+    ],
 )
 def test_convolution_by_parts(channels: int, filters: int, size: int, kernel: int, stride: int) -> None:
-    """Blocks of 16 channels are filled up to 32, and tiles have several rows of small images."""
+    """Blocks of 16 channels are filled up to 32, tiles have several rows of small images, large images have pieces."""
     random = np.random.default_rng(0)
     weight = random.standard_normal((filters, channels, kernel, kernel)).astype(np.float32)
     data = random.standard_normal((2, channels // 16, size, size, 16)).astype(np.float32)
