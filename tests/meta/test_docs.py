@@ -21,6 +21,7 @@ from pathlib import Path
 
 import pytest
 from support.c_programs import needs_compiler
+from support.out_of_tree import install
 from support.tool_server.served import served
 
 from xrelay.tools.commands import all_commands
@@ -33,16 +34,7 @@ FILE = re.compile(r"(?://|#) (\S+\.(?:mlir|py|toml|c))\n")
 """The first line of a block that becomes a file."""
 SITE = "site"
 """The folder in which `pip install` of a page installs packages."""
-PIP = {
-    "PIP_TARGET": SITE,
-    "PIP_UPGRADE": "1",
-    "PIP_NO_DEPS": "1",
-    "PIP_NO_INDEX": "1",
-    "PIP_NO_BUILD_ISOLATION": "0",  # no isolation: pip inverts this variable
-    "PIP_DISABLE_PIP_VERSION_CHECK": "1",
-    "PIP_ROOT_USER_ACTION": "ignore",
-    "PIP_QUIET": "1",
-}
+PIP_INSTALL = "pip install "
 
 
 def write_model(folder: Path) -> None:
@@ -55,10 +47,11 @@ def write_model(folder: Path) -> None:
 
 def run(command: str, folder: Path, environment: Mapping[str, str]) -> str:
     """Returns the output of a command, including errors."""
+    if command.startswith(PIP_INSTALL):
+        install(folder / command.removeprefix(PIP_INSTALL), folder / SITE)
+        return ""
     own = {**environment, "XRELAY_CACHE_DIR": str(folder / "cache")}
-    if command.startswith("pip "):
-        own |= PIP
-    elif (folder / SITE).exists():
+    if (folder / SITE).exists():
         own["PYTHONPATH"] = str(folder / SITE)
     done = subprocess.run(
         command, shell=True, cwd=folder, env=own, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
