@@ -159,6 +159,7 @@ def test_every_graph_pass_has_a_row_or_is_unknown_to_relay() -> None:
         "relay-split-products",
         "relay-keep-floats",
         "relay-outline-fused",
+        "relay-pad-channels",
         "relay-recompute-groups",
         "relay-fuse-rows",
         "relay-select-entry",
