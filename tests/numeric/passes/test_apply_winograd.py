@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import combinations
+
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -75,7 +77,7 @@ DYNAMIC_SIZES = ((1, 1), (1, 31), (2, 5), (3, 2), (5, 7), (7, 31), (31, 3))
 """Heights and widths with a part of a group of tiles, or with several groups."""
 
 
-@pytest.mark.grid(3)
+@pytest.mark.grid(6, values=lambda **given: combinations(given.items(), 2))
 @pytest.mark.parametrize("target", ["cpu -num-threads=1", "cpu -num-threads=2", "cpu -mcpu=haswell -l2=65536"])
 @pytest.mark.parametrize("shape", [("h", "w"), ("h", 7), (5, "w")], ids=str)
 @pytest.mark.parametrize("padding", PADDINGS, ids=str)
