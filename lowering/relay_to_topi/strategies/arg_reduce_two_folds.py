@@ -19,7 +19,7 @@ from xrelay.dialects.topi.build import Body, value_range
 from xrelay.lowering.relay_to_topi.registry import implements
 
 LONG_ROW = 32
-"""The minimum row length for two folds: two vectorised folds are then faster than a sequential selecting fold."""
+"""The minimum row length for two folds, which are then faster than a sequential fold. Dynamic rows are long."""
 
 NO_INDEX = (1 << 31) - 2
 """More than each index. The greatest integer would be the neutral element of a minimum: LLVM then replaces the minimum
@@ -33,7 +33,7 @@ def _rows_are_short(op: Operation) -> str | None:
     axes = op.reduced_axes(len(shape))
     if len(shape) - 1 not in axes:
         return "elements are contiguous along an axis that stays"
-    count = prod(extent if isinstance(extent, int) else 1 for extent in (shape[axis] for axis in axes))
+    count = prod(extent if isinstance(extent, int) else LONG_ROW for extent in (shape[axis] for axis in axes))
     return f"{count} elements are folded" if count < LONG_ROW else None
 
 

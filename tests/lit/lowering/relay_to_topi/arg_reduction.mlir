@@ -11,6 +11,14 @@ func.func private @long_rows(%x: tensor<4x64xf32>) -> tensor<4xi32> attributes {
   func.return %y : tensor<4xi32>
 }
 
+// Rows of dynamic length are long.
+// CHECK-LABEL: func.func private @dynamic_rows
+// CHECK-SAME: argmax.two_folds
+func.func private @dynamic_rows(%x: tensor<4x?xf32, #relay.dims<n>>) -> tensor<4xi32> attributes {relay.primitive} {
+  %y = relay.argmax(%x) {axis = [1]} : (tensor<4x?xf32, #relay.dims<n>>) -> tensor<4xi32>
+  func.return %y : tensor<4xi32>
+}
+
 // A fold along another axis keeps value and index in lanes, and reads memory once.
 // CHECK-LABEL: func.func private @columns
 // CHECK-SAME: argmin.generic
