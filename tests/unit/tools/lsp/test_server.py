@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 import subprocess
 import sys
-from collections.abc import Awaitable, Callable, Sequence
-from typing import Any, TypeVar
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from typing import Any, TypeAlias
 
+import pytest
 from lsprotocol import types as lsp
 from pygls.lsp.client import LanguageClient
 
@@ -19,7 +20,6 @@ func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
   func.return %y : tensor<4xf32>
 }
 """
-ResultT = TypeVar("ResultT")
 
 
 class Editor(LanguageClient):
@@ -52,30 +52,41 @@ class Editor(LanguageClient):
         return await asyncio.wait_for(self.published.get(), 60)
 
 
-def edit(text: str, session: Callable[[Editor, list[lsp.Diagnostic]], Awaitable[ResultT]]) -> ResultT:
-    """Starts a server, opens a document, and returns the result of `session`."""
+Steps: TypeAlias = Callable[[Editor, list[lsp.Diagnostic]], Awaitable[None]]
+Session: TypeAlias = Callable[[str, Steps], None]
 
-    async def run() -> ResultT:
-        editor = Editor()
+
+@pytest.fixture(scope="module")
+def session() -> Iterator[Session]:
+    """Yields a function that opens a document in a server, which all tests share, and runs a session of an editor."""
+    editor = Editor()
+
+    async def start() -> None:
         untyped: Any = editor
         await untyped.start_io(sys.executable, "-m", "xrelay.tools.lsp.server", "--stdio")
-        try:
-            await editor.initialize_async(lsp.InitializeParams(capabilities=lsp.ClientCapabilities()))
-            return await session(editor, await editor.open(text))
-        finally:
-            await editor.shutdown_async(None)
-            editor.exit(None)
-            await editor.stop()
+        await editor.initialize_async(lsp.InitializeParams(capabilities=lsp.ClientCapabilities()))
 
-    return asyncio.run(run())
+    async def run(text: str, steps: Steps) -> None:
+        await steps(editor, await editor.open(text))
+        editor.text_document_did_close(lsp.DidCloseTextDocumentParams(lsp.TextDocumentIdentifier(URI)))
+
+    async def stop() -> None:
+        await editor.shutdown_async(None)
+        editor.exit(None)
+        await editor.stop()
+
+    with asyncio.Runner() as runner:
+        runner.run(start())
+        yield lambda text, steps: runner.run(run(text, steps))
+        runner.run(stop())
 
 
 def at(line: int, column: int) -> tuple[lsp.TextDocumentIdentifier, lsp.Position]:
     return lsp.TextDocumentIdentifier(URI), lsp.Position(line, column)
 
 
-def test_diagnostics_follow_changes() -> None:
-    async def session(editor: Editor, first: list[lsp.Diagnostic]) -> None:
+def test_diagnostics_follow_changes(session: Session) -> None:
+    async def steps(editor: Editor, first: list[lsp.Diagnostic]) -> None:
         assert first == []
         (unknown,) = await editor.change(VALID.replace("relay.nn.relu(%x)", "relay.nn.rellu(%x)"))
         assert (unknown.range.start.line, unknown.range.start.character) == (1, 2)
@@ -84,11 +95,11 @@ def test_diagnostics_follow_changes() -> None:
         assert wrong.range.start.line == 3
         assert await editor.change(VALID) == []
 
-    edit(VALID, session)
+    session(VALID, steps)
 
 
-def test_names_ops_and_completion() -> None:
-    async def session(editor: Editor, first: list[lsp.Diagnostic]) -> None:
+def test_names_ops_and_completion(session: Session) -> None:
+    async def steps(editor: Editor, first: list[lsp.Diagnostic]) -> None:
         hover = await editor.text_document_hover_async(lsp.HoverParams(*at(1, 12)))
         assert hover is not None
         assert "relay.nn.relu" in str(hover.contents)
@@ -103,7 +114,7 @@ def test_names_ops_and_completion() -> None:
         symbols = await editor.text_document_document_symbol_async(lsp.DocumentSymbolParams(at(0, 0)[0]))
         assert [each.name for each in symbols or ()] == ["@main"]
 
-    edit(VALID, session)
+    session(VALID, steps)
 
 
 def labels(found: Sequence[lsp.CompletionItem] | lsp.CompletionList | None) -> list[str]:
@@ -112,10 +123,10 @@ def labels(found: Sequence[lsp.CompletionItem] | lsp.CompletionList | None) -> l
     return [item.label for item in found]
 
 
-def test_completion_of_ops_attributes_and_values() -> None:
+def test_completion_of_ops_attributes_and_values(session: Session) -> None:
     text = VALID.replace("  func.return", "  %w = relay.nn.soft\n  %v = relay.nn.softmax(%y) {\n  func.return %")
 
-    async def session(editor: Editor, first: list[lsp.Diagnostic]) -> None:
+    async def steps(editor: Editor, first: list[lsp.Diagnostic]) -> None:
         assert first
         ops = await editor.text_document_completion_async(lsp.CompletionParams(*at(3, 20)))
         assert "relay.nn.softmax" in labels(ops)
@@ -125,11 +136,11 @@ def test_completion_of_ops_attributes_and_values() -> None:
         values = await editor.text_document_completion_async(lsp.CompletionParams(*at(5, 15)))
         assert {"%x", "%y", "%z"} <= set(labels(values))
 
-    edit(text, session)
+    session(text, steps)
 
 
-def test_pass_as_code_action() -> None:
-    async def session(editor: Editor, first: list[lsp.Diagnostic]) -> None:
+def test_pass_as_code_action(session: Session) -> None:
+    async def steps(editor: Editor, first: list[lsp.Diagnostic]) -> None:
         whole = lsp.Range(lsp.Position(0, 0), lsp.Position(0, 0))
         context = lsp.CodeActionContext([])
         found = await editor.text_document_code_action_async(lsp.CodeActionParams(at(0, 0)[0], whole, context))
@@ -145,7 +156,7 @@ def test_pass_as_code_action() -> None:
         assert refused.edit is None
         assert editor.messages
 
-    edit(VALID, session)
+    session(VALID, steps)
 
 
 def test_flags() -> None:
