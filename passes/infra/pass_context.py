@@ -1,16 +1,4 @@
-"""`PassContext` holds the level, the pass names, the config and the instruments with which passes run.
-
-    with PassContext(opt_level=3, disabled_pass=["FoldConstant"]):
-        module = sequential(module)
-
-Contexts are per thread, and per asyncio task within a thread: a new thread starts with the default context, a new task
-with the contexts of its creator, and contexts entered in either are not visible elsewhere. Only a `Sequential` uses the
-context to select passes; a pass that is called directly always runs.
-
-**Instruments.** `with` enters them, leaving it exits them; `pass_instrument` defines the order of their hooks around a
-pass. If entering or leaving raises, the context loses its instruments, and a context that was being entered is not
-entered. If a hook of a pass or the pass itself raises, the contexts around it exit their instruments as usual.
-"""
+"""`PassContext` holds the level, the pass names, the config and the instruments with which passes run."""
 
 from __future__ import annotations
 
@@ -60,7 +48,22 @@ class PassDecision:
 
 
 class PassContext:
-    """See the module's docstring. `trace` is the older form of an instrument, called `trace(module, info, is_before)`.
+    """The level, the pass names, the config and the instruments with which passes run inside of a `with` statement.
+
+        with PassContext(opt_level=3, disabled_pass=["FoldConstant"]):
+            module = sequential(module)
+
+    `opt_level` is the highest level of passes that run. Those in `required_pass` run at every level, those in
+    `disabled_pass` at none. `config` maps keys of `list_configs` to values. `instruments` observe passes; `trace` is
+    the older form of an instrument, called `trace(module, info, is_before)`.
+
+    Contexts are per thread, and per asyncio task within a thread: a new thread starts with the default context, a new
+    task with the contexts of its creator, and contexts entered in either are not visible elsewhere. Only a `Sequential`
+    uses the context to select passes; a pass that is called directly always runs.
+
+    `with` enters the instruments, and leaving it exits them. If entering or leaving raises, the context loses its
+    instruments, and a context that was being entered is not entered. If a hook of a pass or the pass itself raises, the
+    contexts around it exit their instruments as usual. `instrument` has the order of the hooks around a pass.
 
     Raises subclasses of `PassError` for a negative level, for unknown pass names, for unknown config keys and values of
     the wrong type, and for instruments without hooks.

@@ -176,7 +176,7 @@ def _apply(product: ProductView, tile: ConvTile, instruction: TileProduct, draft
         lanes=instruction.columns,
         instruction=instruction,
         steps=loop_of_variable(product.block, _steps(product)),
-        pairs=product.loop(Role.PAIR),
+        unrolled=product.loop(Role.PAIR),
         shared=shared,
         staged=None if shared is None or parts is None else parts.block_name,
         prefetches=_is_streamed(draft, product),

@@ -5,10 +5,11 @@ An estimate of a dynamic extent affects performance (the size of a tile, the use
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
-from functools import cached_property
+from functools import cached_property, partial
 from math import prod
 
 from xdsl.dialects.builtin import IndexType, MemRefType, StringAttr
@@ -190,10 +191,10 @@ class ProductView:
     @property
     def filters_of_group(self) -> int:
         """The number of filters that read the same channels of a plain image: all, or those of one group."""
-        shapes = [expected_shape(op.memref) for op in self.factors_along(Role.COLUMNS)]
-        filters, depth = self.extent(Role.CHANNELS), self.extent(Role.DEPTH)
-        groups = shapes[0][1] // depth if shapes and len(shapes[0]) == len(self.block.spatial) else 1
-        return max(1, filters // max(1, groups))
+        filter_, filters = self.block.variables[self.positions[Role.CHANNELS]], self.extent(Role.CHANNELS)
+        reads = (op.index[1] for op in self.factors_along(Role.COLUMNS))
+        index = next((each for each in reads if filter_ in each.operands), None)
+        return filters if index is None else bisect_left(range(1, filters), 1, key=partial(_change, index, filter_)) + 1
 
     @property
     def column_stride(self) -> int:
@@ -202,6 +203,19 @@ class ProductView:
         reads = [op.index for op in ops_of(self.block.body, LoadOp) if column in op.index_operands]
         strides = [stride(index.exprs[-1], index.operands.index(column)) for index in reads]
         return max((USUAL_EXTENT if found is None else abs(found) for found in strides), default=1)
+
+    @property
+    def row_taps(self) -> int | None:
+        """The position of the axis of the sum that is added to the row of the image, so that rows share its elements.
+
+        None if there is no such axis, or if neighbouring rows of the result do not read neighbouring rows.
+        """
+        row = self.block.variables[self.positions[Role.ROWS]] if Role.ROWS in self.positions else None
+        for index in (each for op in self.factors() for each in op.index if row in each.operands):
+            steps = {v: stride(index.exprs[0], k) for k, v in enumerate(index.operands)}
+            taps = [k for k, v in enumerate(self.block.variables) if steps.get(v) == 1 and k not in self.block.spatial]
+            return taps[0] if taps and row is not None and steps[row] == 1 else None
+        return None
 
     @property
     def has_unit_stride(self) -> bool:
@@ -227,6 +241,12 @@ class ProductView:
         if Role.TERM in self.positions and Role.COLUMNS in self.positions:
             packed = [op for op in self.factors_along(Role.COLUMNS) if len(op.index) >= 4]
         return memref_type(packed[0].memref).get_shape()[-2] if packed else None
+
+
+def _change(index: ValueMap, variable: SSAValue, value: int) -> int:
+    """Returns the difference between an index for a value of a variable and for 0, if all other operands are 0."""
+    at = [value if operand == variable else 0 for operand in index.operands]
+    return index.exprs[0].eval(at, []) - index.exprs[0].eval([0] * len(at), [])
 
 
 def has_remainder(expr: AffineExpr) -> bool:

@@ -230,14 +230,14 @@ Measured on Zen 4, 1 row, 512 x 2048: 4 to 7 streams 84 GB/s, 8 streams 81, 15 s
 def _tiles(view: KernelView, product: ProductView, lanes: int) -> Sequence[RegisterTile]:
     """Returns the tiles for the product.
 
-    If there is a single row, a tile has at most half of the columns, so that two threads can run.
+    If there is a single row and several threads, a tile has at most half of the columns, so that two threads can run.
     Each vector of columns is a stream of a packed weight. The speed of one or two rows is that of the L2 cache or of
     memory, which a core reads fastest in a few streams.
     In each step, a tile reads an element of each of its rows. A tile has no more rows than the L1 cache has lines for
     if their distance is a power of two.
     """
     rows, blocks = product.extent(Role.ROWS), -(-product.extent(Role.COLUMNS) // lanes)
-    few = max(1, blocks // 2) if rows == 1 else None
+    few = max(1, blocks // 2) if rows == 1 and view.target.threads > 1 else None
     if rows < ROWS_OF_A_STREAM:
         few = MAX_STREAMS if few is None else min(few, MAX_STREAMS)
     ways, pitch = view.target.l1 // SAME_PLACE, _row_pitch(product)

@@ -91,7 +91,7 @@ def tile_products(
     shared: SharedAxis | None = None,
     instruction: TileProduct | None = None,
     steps: str | None = None,
-    pairs: str | None = None,
+    unrolled: str | None = None,
     staged: str | None = None,
     prefetches: bool = False,
 ) -> None:
@@ -100,9 +100,9 @@ def tile_products(
     `axes` and `shared` are as in `_split_consumer`. `terms` is the loop over contiguous products; it goes inside the
     lanes. With `lanes`, the last axis of a tile may have several vectors of this length. With an `instruction` on
     tiles, the loop `steps` of the reduction becomes tensorized. The sums are then in memory, so the rows of the
-    consumer need no copies of the code. The loop `pairs` over pairs of parts goes around the rows and vectors of a
-    tile, which share the loads of a part. The block `staged` is computed in the loop over the pieces of `shared`. If
-    it `prefetches`, the product loads the weights of the next tiles in advance.
+    consumer need no copies of the code. The loop `unrolled` of the reduction goes around the rows and vectors of a
+    tile: its iterations share loads, as pairs of parts and taps below each other do. The block `staged` is computed in
+    the loop over the pieces of `shared`. If it `prefetches`, the product loads the next weights in advance.
     """
     block, own = draft.block(name), _loops(draft, name)
     reduction, work = sorted(reduction_loops(block), key=lambda loop: loop == steps), points(block)
@@ -119,9 +119,9 @@ def tile_products(
     if lanes is not None:
         tile, inner = (_in_vectors(draft, loops, lanes) for loops in (tile, inner))
         last = tile[-1] if tile else None
-    if pairs is not None:
-        reduction.remove(pairs)
-        tile = [pairs, *tile]
+    if unrolled is not None:
+        reduction.remove(unrolled)
+        tile = [unrolled, *tile]
     schedule_sums(draft, name, reduction, tile, last, terms)
     if instruction is not None and steps is not None:
         if prefetches:

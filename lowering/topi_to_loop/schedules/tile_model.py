@@ -176,30 +176,55 @@ PARTIAL_TILE = 0.7
 """The factor of the efficiency if the tile does not divide the number of filters of a group."""
 
 
+MOST_ROWS, LEAST_ROWS = 8, 4
+"""The maximum number of rows in a tile of few filters, and the minimum that saves more loads than it costs in code."""
+
+MOST_SUMS = 24
+"""The maximum number of sums in a tile of several rows."""
+
+
 @dataclass(frozen=True)
 class FilterTile:
-    """A tile of sums of `filters` that share each of the `vectors` of a row, and the expected share of the peak."""
+    """A tile of sums of `filters` that share each of the `vectors` of a row, and the expected share of the peak.
+
+    Its rows share vectors, too: windows of neighbouring rows overlap.
+    """
 
     filters: int
     vectors: int
     efficiency: float
+    rows: int = 1
 
 
 @cache
-def rank_filters(filters: int, registers: int, terms: int, vectors: int = 1) -> tuple[FilterTile, ...]:
+def rank_filters(
+    filters: int, registers: int, terms: int, vectors: int = 1, *, height: int = 1, taps: int = 1
+) -> tuple[FilterTile, ...]:
     """Returns the best tiles of filters and vectors of a row, best first. There is an accumulator for each pair.
 
     The filters are chosen out of `filters` that read the same channels. A divisor of `filters` is preferred. The sums
-    of neighbouring tiles overlap if they have few `terms`. A tile of few filters has up to `vectors` vectors.
+    of neighbouring tiles overlap if they have few `terms`. A tile of few filters has up to `vectors` vectors; if there
+    are no more filters, it has a vector of several of `height` rows, if their windows have several `taps` below each
+    other.
     """
     chains = MIN_ACCUMULATORS if terms > SHORT_SUM else MIN_ACCUMULATORS / 2
 
     def tile(count: int) -> FilterTile:
         fitting = (number for number in range(vectors, 1, -1) if fits(count, number, registers))
         wide = min(next(fitting, 1), -(-ENOUGH_ACCUMULATORS // count))
+        rows = _rows_of_tile(height, MOST_SUMS // count) if taps > 1 and filters < ENOUGH_ACCUMULATORS else 1
+        wide, loads = (wide, 1.0) if rows == 1 else (1, (rows + taps - 1) / (rows * taps))
         tiles = -(-filters // count)
         useful = 1.0 if tiles * count == filters else PARTIAL_TILE * filters / (tiles * count)
-        return FilterTile(count, wide, useful * min(1.0, count * wide / chains) / (1.0 + WEIGHT_LOAD / count))
+        speed = useful * min(1.0, count * wide * rows / chains) / (1.0 + WEIGHT_LOAD * loads / count)
+        return FilterTile(count, wide, speed, rows)
 
     counts = takewhile(lambda count: count == 1 or fits(count, 1, registers), range(1, filters + 1))
     return tuple(sorted(map(tile, counts), key=lambda tile: -tile.efficiency)[:TILES])
+
+
+def _rows_of_tile(height: int, most: int) -> int:
+    """Returns the number of rows of a tile of few filters: a divisor of `height` if there is one, 1 for few rows."""
+    limit = min(MOST_ROWS, most, height)
+    divisors = (rows for rows in range(limit, LEAST_ROWS - 1, -1) if height % rows == 0)
+    return next(divisors, LEAST_ROWS if limit >= LEAST_ROWS else 1)

@@ -133,3 +133,24 @@ def test_means_of_padded_windows_of_a_row(stride: int) -> None:
         windows = np.lib.stride_tricks.sliding_window_view(padded, (3, 3), axis=(3, 4))[..., ::stride, ::stride, :, :]
         totals, counts = windows.sum((5, 6))
         np.testing.assert_allclose(model(x)[0], totals / counts, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_rows_of_overlapping_windows(threads: int) -> None:
+    """A tile of a plain depthwise convolution has four rows of a vector; both the rows and the columns are dynamic."""
+    rng = np.random.default_rng(0)
+    w = rng.integers(-4, 5, (3, 1, 5, 5)).astype(np.float32)
+    text = f"""
+    !x = tensor<?x?x?x?xf32, #relay.dims<b, c, h, w>>
+    func.func @main(%x: !x) -> !relay.incomplete {{
+      %w = relay.constant dense<"0x{w.tobytes().hex().upper()}"> : tensor<3x1x5x5xf32>
+      %y = relay.nn.conv2d(%x, %w) {{groups = 3, padding = [2, 2, 2, 2]}}
+        : (!x, tensor<3x1x5x5xf32>) -> !relay.incomplete
+      func.return %y : !relay.incomplete
+    }}"""
+    model = xrelay.compile(xrelay.parse(text), threads=threads, cache=False)
+    for h, width in ((1, 1), (2, 16), (3, 17), (4, 7), (5, 33), (7, 5), (31, 47)):
+        x = rng.integers(-4, 5, (2, 3, h, width)).astype(np.float32)
+        padded = np.pad(x, ((0, 0), (0, 0), (2, 2), (2, 2)))
+        windows = np.lib.stride_tricks.sliding_window_view(padded, (5, 5), (2, 3))
+        np.testing.assert_array_equal(model(x)[0], np.einsum("bchwyx,cyx->bchw", windows, w[:, 0]))

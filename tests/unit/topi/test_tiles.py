@@ -92,6 +92,13 @@ def test_few_filters_share_several_vectors_of_a_row() -> None:
     assert rank_filters(2, 32, terms=1000)[0].vectors == 1
 
 
+def test_few_filters_share_rows_of_overlapping_windows() -> None:
+    tiles = [rank_filters(1, 32, terms=9, vectors=4, height=height, taps=3)[0] for height in (2, 13, 14, 56)]
+    assert [(tile.rows, tile.vectors) for tile in tiles] == [(1, 4), (4, 1), (7, 1), (8, 1)]
+    assert rank_filters(4, 32, terms=9, vectors=4, height=56, taps=3)[0].rows == 4
+    assert rank_filters(8, 32, terms=9, vectors=4, height=56, taps=3)[0].rows == 1
+
+
 @pytest.mark.parametrize("extent", [2**31, 2**33 + 17, 2**62])
 def test_nothing_is_listed_for_each_element_of_an_extent(extent: int) -> None:
     """A list of this length would not fit into memory."""

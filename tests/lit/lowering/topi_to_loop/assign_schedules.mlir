@@ -421,6 +421,23 @@ func.func private @two_filters(%x: tensor<1x32x64x100xf32>, %w: tensor<2x32x1x1x
   func.return %r : tensor<1x2x64x100xf32>
 }
 
+// Windows of neighbouring rows overlap, so a tile has seven rows; the taps below each other are unrolled in it.
+// CHECK-LABEL: func.func private @windows_of_one_filter
+// CHECK-SAME: reorder("k", "x", "y", "h", "w"), vectorize("w"), unroll("y"), unroll("h")
+// CHECK-SAME: conv2d_nchw: {{.*}}1 filters x 7 rows x 16 columns
+func.func private @windows_of_one_filter(%x: tensor<1x32x23x18xf32>, %w: tensor<1x32x3x3xf32>) -> tensor<1x1x21x16xf32> {
+  %r = topi.conv2d_nchw(%x, %w) : (tensor<1x32x23x18xf32>, tensor<1x32x3x3xf32>) -> tensor<1x1x21x16xf32>
+  func.return %r : tensor<1x1x21x16xf32>
+}
+
+// Of windows two rows apart, too few rows are the same.
+// CHECK-LABEL: func.func private @windows_apart
+// CHECK-SAME: conv2d_nchw: {{.*}}1 filters x 16 columns
+func.func private @windows_apart(%x: tensor<1x32x43x18xf32>, %w: tensor<1x32x3x3xf32>) -> tensor<1x1x21x16xf32> {
+  %r = topi.conv2d_nchw(%x, %w) {strides = array<i64: 2, 1>} : (tensor<1x32x43x18xf32>, tensor<1x32x3x3xf32>) -> tensor<1x1x21x16xf32>
+  func.return %r : tensor<1x1x21x16xf32>
+}
+
 // An existing schedule is kept.
 // CHECK-LABEL: func.func private @by_hand
 // CHECK-SAME: loop.schedule = #loop.schedule<[split("i", 2)]>

@@ -9,7 +9,7 @@
 // CHECK-SAME: unroll("k_number")
 // CHECK-SAME: disable_unroll("k_word_word"), partial_sums("matmul", "k_word_block", factors = true)
 // APPLIED-LABEL: func.func private @row
-// APPLIED-NOT: memref<64x
+// APPLIED-NOT: memref.alloc() : memref<{{.*}}x16xf32, "local">
 func.func private @row(%x: tensor<1x128xf32>, %w: tensor<4x16x16xi32>, %s: tensor<4x4x16xf32>, %z: tensor<i32>) -> tensor<1x64xf32>
     attributes {relay.primitive} {
   %y = relay.qnn.block_dense(%x, %w, %s, %z) {weight_layout = "NC16n"}
