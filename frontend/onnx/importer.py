@@ -15,12 +15,15 @@ import onnx
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, StringAttr
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, Region, SSAValue
+from xdsl.rewriter import Rewriter
 
 from xrelay.arguments import Extent, GivenShapes, Shapes, checked_shapes
 from xrelay.dialects.relay.core.size_hints import SizeHint, add_size_hints
 from xrelay.dialects.relay.structure.call import instantiate, names_in
 from xrelay.dialects.relay.structure.tuples import TupleOp
 from xrelay.dialects.shared.attribute_names import FORM, VALUE_NAME
+from xrelay.dialects.shared.op_lists import defined_values
+from xrelay.dialects.shared.requirements import new_extents
 from xrelay.errors import ModelImportError, did_you_mean, printable
 from xrelay.frontend.onnx import converters
 from xrelay.frontend.onnx.conversion import report, try_convert
@@ -38,6 +41,7 @@ from xrelay.frontend.onnx.signature import (
     graph_inputs,
     input_type,
     name_by_position,
+    names_by_position,
 )
 from xrelay.frontend.onnx.tensors import weight_name
 
@@ -168,6 +172,7 @@ class ModelImport:
         """Returns the module; raises the errors of its nodes."""
         fixing = fixing_nodes(self.graph.block, self._opened)
         report([*self.value_problems, *self.problems.values(), *fixing], self.location)
+        _name_extents(self.graph.block, self.inputs)
         return _module(self.model.graph, self.inputs, self.graph, self._sizes)
 
     def weights(self) -> dict[str, SSAValue]:
@@ -209,6 +214,18 @@ def _with_sizes(types: Sequence[Attribute], inputs: Sequence[onnx.ValueInfoProto
         raise ModelImportError(f"shapes names {unknown!r}, which is not an input of the model", help=help)
     fixed = {name: hint.least for name, numbers in sizes.items() if (hint := SizeHint.of(name, numbers)).is_fixed}
     return [instantiate(type, fixed) for type in named]
+
+
+def _name_extents(block: Block, inputs: Sequence[onnx.ValueInfoProto]) -> None:
+    """Names each unnamed extent of an argument after input and axis, as `x_0`, if the graph does not use this name."""
+    ops = [op for outer in block.ops for op in outer.walk()]
+    used = {*names_in(value.type for value in (*block.args, *(each for op in ops for each in defined_values(op))))}
+    used |= {extent.name for op in ops for extent in new_extents(op)}
+    free = {dim for value in inputs for dim in names_by_position(value)} - used
+    for argument, value in zip(tuple(block.args), inputs, strict=True):
+        type = name_by_position(argument.type, value.name, free)
+        if type != argument.type:
+            Rewriter.replace_value_with_new_type(argument, type)
 
 
 def _dtype_of(value: onnx.ValueInfoProto, dtypes: Mapping[str, str] | str | None) -> str | None:

@@ -143,7 +143,8 @@ def check_declared(output: onnx.ValueInfoProto, found: Attribute) -> None:
             f"the model declares {type_name(declared.elem_type)}, its graph has {found.element_type}", location=location
         )
     given = shape_of(found)
-    declared_shape = [dim.dim_value if dim.HasField("dim_value") else None for dim in declared.shape.dim]
+    sizes = [dim.dim_value if dim.HasField("dim_value") else -1 for dim in declared.shape.dim]
+    declared_shape = [size if size >= 0 else None for size in sizes]
     fits = len(declared_shape) == len(given) and all(
         one is None or not isinstance(other, int) or one == other
         for one, other in zip(declared_shape, given, strict=True)
@@ -168,6 +169,12 @@ def declared_types(model: onnx.ModelProto) -> dict[str, Attribute]:
         except ModelImportError:
             continue
     return types
+
+
+def names_by_position(value: onnx.ValueInfoProto) -> list[str]:
+    """Returns the names of the extents of an input after input and axis, as `x_0`; none if no name can be made."""
+    stem, rank = identifier(value.name), len(value.type.tensor_type.shape.dim)
+    return [] if stem is None else [f"{stem}_{axis}" for axis in range(rank)]
 
 
 def name_by_position(type: Attribute, name: str, wanted: set[str]) -> Attribute:

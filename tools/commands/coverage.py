@@ -16,6 +16,7 @@ from xrelay.dialects.shared.types import OptionalType, SequenceType, element_typ
 from xrelay.frontend.onnx.coverage import Coverage, OpCoverage
 from xrelay.frontend.onnx.importer import ModelImport
 from xrelay.frontend.onnx.problems import DependentNodeError
+from xrelay.frontend.onnx.signature import identifier
 from xrelay.index_algebra.dims import ANY
 
 
@@ -79,7 +80,8 @@ def _open_dims(name: str, value: SSAValue | None) -> list[str]:
     if value is None or isinstance(value.type, SequenceType | OptionalType):
         return []
     extents = enumerate(shape_of(value.type))
-    return [f"{name}_{axis}" if dim == ANY else str(dim) for axis, dim in extents if not isinstance(dim, int)]
+    stem = identifier(name) or name
+    return [f"{stem}_{axis}" if dim == ANY else str(dim) for axis, dim in extents if not isinstance(dim, int)]
 
 
 def _described(name: str, value: SSAValue | None) -> str:

@@ -65,6 +65,7 @@ def test_an_output_of_another_type_is_refused() -> None:
         ((2, "n"), None),
         ((2, "other"), None),
         ((None, 5), None),
+        ((2, -1), None),
         (None, None),
         ((3, "n"), "[3, ?], its graph has [2, n]"),
         ((2,), "[2], its graph has [2, n]"),

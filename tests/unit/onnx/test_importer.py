@@ -55,9 +55,17 @@ def test_shapes_fix_dimensions() -> None:
     assert shape_of(function.function_type.outputs.data[0]) == (5, 4, 6, 6)
 
 
+def test_extents_without_a_name_are_named_after_input_and_axis() -> None:
+    values = [helper.make_tensor_value_info(name, TensorProto.FLOAT, dims)
+              for name, dims in (("x.1", [None, 4, None]), ("y", ["x_1_0", 4, None]), ("z", None))]  # fmt: skip
+    graph = helper.make_graph([helper.make_node("Add", ["x.1", "y"], ["z"])], "g", values[:2], values[2:])
+    inputs = main_of(helper.make_model(graph)).function_type.inputs.data
+    assert [[str(dim) for dim in shape_of(type)] for type in inputs] == [["?", "4", "x_1_2"], ["x_1_0", "4", "y_2"]]
+
+
 def test_shapes_tell_sizes_of_dimensions_without_a_name_by_input_and_axis() -> None:
     function = main_of(conv_model(data=("batch", 3, None, None)), shapes={"x_2": (4, 32, 8), "batch": (1, 8, 1)})
-    assert [str(dim) for dim in shape_of(function.function_type.inputs.data[0])] == ["batch", "3", "x_2", "?"]
+    assert [str(dim) for dim in shape_of(function.function_type.inputs.data[0])] == ["batch", "3", "x_2", "x_3"]
     assert size_hints(function) == {"x_2": SizeHint(4, 32, 8), "batch": SizeHint(1, 8, 1)}
     with pytest.raises(ModelImportError, match="'x_1'"):
         main_of(conv_model(data=("batch", 3, None, None)), shapes={"x_1": (1, 8, 1)})
