@@ -11,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from support.tool_server.served import served
 
 import xrelay
 from xrelay import registrations
@@ -266,15 +267,16 @@ def convert(node):
 
 def test_a_changed_constant_that_a_plugin_imports_is_not_stale(site: Path, tmp_path: Path) -> None:
     write(site / "plugin_pack/deep/converters.py", CONVERTERS)
-    environment = {**os.environ, "PYTHONPATH": str(site), "XRELAY_CACHE_DIR": str(tmp_path / "cache")}
+    variables = {**os.environ, "PYTHONPATH": str(site), "XRELAY_CACHE_DIR": str(tmp_path / "cache")}
+    with served(variables) as environment:
 
-    def run() -> list[str]:
-        done = subprocess.run([sys.executable, "-c", RUN], env=environment, capture_output=True, text=True, check=False)
-        assert done.returncode == 0, done.stderr
-        return done.stdout.split()
+        def run() -> list[str]:
+            done = subprocess.run(["python", "-c", RUN], env=environment, capture_output=True, text=True, check=False)
+            assert done.returncode == 0, done.stderr
+            return done.stdout.split()
 
-    assert run() == ["3.0", "True"]
-    assert run() == ["3.0", "False"]
-    write(site / "plugin_pack/numbers.py", "FACTOR = 3")
-    os.utime(site / "plugin_pack/numbers.py", (1, 1))
-    assert run() == ["4.0", "True"]
+        assert run() == ["3.0", "True"]
+        assert run() == ["3.0", "False"]
+        write(site / "plugin_pack/numbers.py", "FACTOR = 3")
+        os.utime(site / "plugin_pack/numbers.py", (1, 1))
+        assert run() == ["4.0", "True"]
