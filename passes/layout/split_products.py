@@ -58,9 +58,9 @@ A result may be NaN, not an infinity, if a factor is an infinity and the other m
 
 The pass does nothing without the instruction `tdpbf16ps` in `tiles` or without vectors of 16 f32. It refuses, with a
 remark: packed weights that are not constant, and matrices that are not in blocks of 16 columns; a first matrix that is
-transposed; stacks of second matrices; other element types; matrices of less than 16
-rows, by the typical number of dynamic rows; sums of less than 64 or of an odd number of terms; other filters, padding,
-groups and images of dynamic size; and products that would not be at least 10 % faster.
+transposed; stacks of second matrices; other element types; less than 16 rows and stacks of less than 16 matrices, by
+the typical number if it is dynamic; sums of less than 64 or of an odd number of terms; other filters, padding, groups
+and images of dynamic size; and products that would not be at least 10 % faster.
 """
 
 from __future__ import annotations
@@ -278,10 +278,12 @@ def _product(emit: Emitter, data: SSAValue, weight: SSAValue, units: int | None)
 class Size:
     """The extents of a product of matrices.
 
-    `split`, `copy` and `pack` are the cycles for a vector of its data, of its result and of its weight.
+    `rows_of_tiles` are the rows of whole tiles. `split`, `copy` and `pack` are the cycles for a vector of its data, of
+    its result and of its weight.
     """
 
     rows: int
+    rows_of_tiles: int
     columns: int
     depth: int
     split: float = SPLIT_CYCLES
@@ -304,16 +306,26 @@ def _size_of_dense(op: ContribDensePackOp) -> Size | str:
     if not isinstance(depth, int) or not isinstance(blocks, int):
         return "the size of its weight is dynamic"
     rows = _usual_rows(op, outer)
-    return rows if isinstance(rows, str) else Size(rows, blocks * BLOCK, depth)
+    return rows if isinstance(rows, str) else Size(*rows, blocks * BLOCK, depth)
 
 
-def _usual_rows(op: Product, outer: Sequence[Dim]) -> int | str:
-    """Returns the typical number of rows of a stack of matrices, or why they do not fill tiles."""
+def _usual_rows(op: Product, outer: Sequence[Dim]) -> tuple[int, int] | str:
+    """Returns the typical number of rows of a stack of matrices, and of rows of tiles; or why no axis fills tiles.
+
+    The rows of a tile run along the rows of a matrix, or along the longest axis of the stack.
+    """
     usual = {name: hint.usual for name, hint in size_hints(function_around(op)).items()}
-    rows = [estimate(extent, usual, USUAL_EXTENT) for extent in outer]
-    if not rows or rows[-1] < ROWS:
-        return f"its matrices have {rows[-1] if rows else 1} rows, a tile has {ROWS}"
-    return prod(rows)
+    *stack, rows = [estimate(extent, usual, USUAL_EXTENT) for extent in outer] or [1]
+    axes = [axis for axis in (rows, max(stack, default=1)) if axis >= ROWS]
+    if not axes:
+        return f"its matrices have {rows} rows, a tile has {ROWS}"
+    count = rows * prod(stack)
+    return count, min(count // axis * _whole_tiles(axis) for axis in axes)
+
+
+def _whole_tiles(rows: int) -> int:
+    """Returns the number of rows of the tiles that cover `rows` rows."""
+    return -(-rows // ROWS) * ROWS
 
 
 def _transposed(op: Matrices) -> tuple[bool, bool]:
@@ -329,7 +341,7 @@ def _size_of_matrices(op: Matrices) -> Size | str:
     if not isinstance(depth, int) or not isinstance(columns, int) or columns % BLOCK:
         return f"its second matrix is {depth} x {columns}, not of static size with blocks of {BLOCK} columns"
     rows = _usual_rows(op, outer)
-    return rows if isinstance(rows, str) else Size(rows, columns, depth, pack=PACK_CYCLES)
+    return rows if isinstance(rows, str) else Size(*rows, columns, depth, pack=PACK_CYCLES)
 
 
 def _size_of_conv(op: Conv2DOp) -> Size | str:
@@ -342,7 +354,8 @@ def _size_of_conv(op: Conv2DOp) -> Size | str:
     known = [extent for extent in extents if isinstance(extent, int)]
     if len(known) != len(extents):
         return "the size of its image is not known"
-    return Size(prod(known[:3]), known[3], known[4], PIXEL_CYCLES, COPY_CYCLES)
+    pixels = prod(known[:3])
+    return Size(pixels, _whole_tiles(pixels), known[3], known[4], PIXEL_CYCLES, COPY_CYCLES)
 
 
 def _refusal(op: Product, size: Size) -> str | None:
@@ -375,7 +388,7 @@ def _is_faster(size: Size) -> bool:
     weight = 4 * size.columns * size.depth / WEIGHT_BYTES
     direct = size.rows * size.columns * size.depth / VECTOR_PRODUCTS
     steps = largest_divisor(size.depth // PAIR_TERMS, STEPS)
-    tiles = -(-size.rows // ROWS) * ROWS * size.columns * size.depth / TILE_PRODUCTS * STEPS / steps
+    tiles = size.rows_of_tiles * size.columns * size.depth / TILE_PRODUCTS * STEPS / steps
     passes = size.rows * (size.depth * size.split + size.columns * size.copy) + size.depth * size.columns * size.pack
     kernels = KERNEL_CYCLES * (2 if size.pack else 1)
     return direct + weight >= GAIN * (tiles + passes / BLOCK + weight + kernels)

@@ -178,11 +178,12 @@ def _instruction_plans(view: KernelView, product: ProductView, lanes: int, right
     instruction, positions = view.target.tile_product(product.sum_type), product.positions
     if instruction is None or lanes != instruction.columns or not {Role.ROWS, Role.TERM} <= positions.keys():
         return
-    rows, blocks = product.extent(Role.ROWS), product.extent(Role.COLUMNS) // lanes
-    is_dynamic = not isinstance(product.block.extents[positions[Role.ROWS]], int)
-    shared, sums = tuple(shared_stacks(product, right)), TiledSums.of(product, instruction)
-    for tile in tile_sizes(rows, blocks, sums, l1=view.target.l1, is_dynamic=is_dynamic):
-        yield _candidate(view, MatrixPlan(lanes, tile, product, shared, instruction=instruction), right)
+    blocks, sums = product.extent(Role.COLUMNS) // lanes, TiledSums.of(product, instruction)
+    for rows, shared in _row_axes(product, shared_stacks(product, right)):
+        count, apart = rows.extent(Role.ROWS), rows is not product and product.extent(Role.ROWS) > 1
+        is_dynamic = not isinstance(product.block.extents[rows.positions[Role.ROWS]], int)
+        for tile in tile_sizes(count, blocks, sums, l1=view.target.l1, is_dynamic=is_dynamic):
+            yield _candidate(view, MatrixPlan(lanes, tile, rows, tuple(shared), apart, instruction=instruction), right)
 
 
 def _candidate(view: KernelView, plan: MatrixPlan, right: LoadOp) -> Candidate:
@@ -264,7 +265,7 @@ def _tiled_cost(view: KernelView, plan: MatrixPlan, right: LoadOp) -> Cost:
     arithmetic = matrices * rows * vectors * depth / UNITS / plan.tile.efficiency
     if plan.instruction is not None:
         arithmetic = matrices * tile_cycles(rows, vectors, plan.tile, TiledSums.of(product, plan.instruction))
-    if plan.rows_apart:
+    elif plan.rows_apart:
         arithmetic *= ROWS_APART
     if plan.right is None and _lies_far_apart(product, right):
         arithmetic += (row_tiles * shared - 1) * matrices / shared * panels * depth * FAR_ROW

@@ -96,6 +96,8 @@ def apply_plan(plan: MatrixPlan, draft: ScheduleDraft) -> None:
             else "the right operand is large: the columns of a tile are copied side by side"
         )
     consumer = consumer_at_points(draft, product.name, read_elsewhere=has_parts)
+    if plan.instruction is not None and plan.rows_apart:
+        _move_matrices_out(draft, product)
     _tile(draft, product, consumer, plan, shared=shared, panel=panel)
     schedule_remaining(draft)
 
@@ -120,6 +122,12 @@ def _copied(draft: ScheduleDraft, product: ProductView, copy: FactorCopy) -> str
     """Makes the product read a copy of a factor; returns the name of the block that copies."""
     block, *_ = draft.do(CacheRead(product.name, copy.factor, last=copy.last))
     return block
+
+
+def _move_matrices_out(draft: ScheduleDraft, product: ProductView) -> None:
+    """Moves the loops over matrices, which have one iteration in a tile, out of those over its rows and columns."""
+    own = product.loop(Role.ROWS), product.loop(Role.COLUMNS)
+    draft.do(Reorder(tuple(sorted(loops_of_kind(product.block, IterKind.SPATIAL), key=own.__contains__))))
 
 
 class MatrixLoops(NamedTuple):

@@ -40,3 +40,14 @@ func.func private @long_rows(%x: tensor<2x128x3072xbf16>, %w: tensor<2x48x1536x1
   %r = topi.matmul_split(%x, %w) : (tensor<2x128x3072xbf16>, tensor<2x48x1536x16x2xbf16>) -> tensor<128x768xf32>
   func.return %r : tensor<128x768xf32>
 }
+
+// The rows of a tile are rows of different matrices if each has too few.
+// CHECK-LABEL: func.func private @short_matrices
+// CHECK-SAME: reorder("i1", "i0", "j")
+// CHECK-SAME: compute_at("matmul", "matmul_write_1")
+// CHECK-SAME: reorder("k", "p", "i0", "j_v", "j_l", "t")
+// CHECK-SAME: tensorize("k", "tdpbf16ps")
+func.func private @short_matrices(%x: tensor<2x16x8x256xbf16>, %w: tensor<2x16x128x16x2xbf16>) -> tensor<16x8x256xf32> attributes {relay.primitive} {
+  %r = topi.matmul_split(%x, %w) : (tensor<2x16x8x256xbf16>, tensor<2x16x128x16x2xbf16>) -> tensor<16x8x256xf32>
+  func.return %r : tensor<16x8x256xf32>
+}

@@ -49,12 +49,14 @@ func.func @any_rows(%x: tensor<?x256xf32, #relay.dims<n>>) -> tensor<?x256xf32, 
   func.return %y : tensor<?x256xf32, #relay.dims<n>>
 }
 
-// The rows of a tile are in one matrix.
+// The rows of a tile run along the longest axis of a stack of short matrices.
+// SAYS: relay.nn.contrib_dense_pack: three products of bf16 parts
 // SAYS: its matrices have 8 rows, a tile has 16
-func.func @small_matrices(%x: tensor<16x8x256xf32>) -> tensor<16x8x256xf32> {
+func.func @small_matrices(%x: tensor<16x8x256xf32>, %z: tensor<15x8x256xf32>) -> (tensor<16x8x256xf32>, tensor<15x8x256xf32>) {
   %w = relay.constant dense<1.0> : tensor<16x256x16xf32>
-  %y = relay.nn.contrib_dense_pack(%x, %w) {weight_layout = "NC16n"} : (tensor<16x8x256xf32>, tensor<16x256x16xf32>) -> tensor<16x8x256xf32>
-  func.return %y : tensor<16x8x256xf32>
+  %0 = relay.nn.contrib_dense_pack(%x, %w) {weight_layout = "NC16n"} : (tensor<16x8x256xf32>, tensor<16x256x16xf32>) -> tensor<16x8x256xf32>
+  %1 = relay.nn.contrib_dense_pack(%z, %w) {weight_layout = "NC16n"} : (tensor<15x8x256xf32>, tensor<16x256x16xf32>) -> tensor<15x8x256xf32>
+  func.return %0, %1 : tensor<16x8x256xf32>, tensor<15x8x256xf32>
 }
 
 // SAYS: its matrices have 15 rows, a tile has 16

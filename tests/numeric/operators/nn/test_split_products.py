@@ -74,7 +74,15 @@ def test_products_of_special_numbers(special: float) -> None:
 
 @pytest.mark.parametrize(
     ("rows", "units", "depth"),
-    [((1,), 16, 2), ((3, 5), 30, 6), ((7,), 48, 66), ((40,), 48, 128), ((2, 19), 30, 64)],
+    [
+        ((1,), 16, 2),
+        ((3, 5), 30, 6),
+        ((7,), 48, 66),
+        ((40,), 48, 128),
+        ((2, 19), 30, 64),
+        ((20, 3), 48, 64),
+        ((17, 1), 48, 64),
+    ],
     ids=str,
 )
 def test_product_of_parts(rows: tuple[int, ...], units: int, depth: int) -> None:
@@ -95,12 +103,13 @@ def test_product_of_parts(rows: tuple[int, ...], units: int, depth: int) -> None
         assert np.abs(found - wanted).max() <= 1.5e-5 * np.abs(wanted).max()
 
 
+@pytest.mark.parametrize("inner", [(), (3,)])
 @pytest.mark.parametrize("threads", [1, 2])
-def test_dynamic_rows(threads: int) -> None:
+def test_dynamic_rows(threads: int, inner: tuple[int, ...]) -> None:
     """The rest of the rows is a full tile of copied rows."""
     random = np.random.default_rng(0)
     weight = random.standard_normal((48, 64)).astype(np.float32)
-    x = relay.var("x", shape=(relay.Any(), 64))
+    x = relay.var("x", shape=(relay.Any(), *inner, 64))
     packed = np.ascontiguousarray(weight.reshape(3, 16, 32, 2).transpose(0, 2, 1, 3))
     y = relay.nn.contrib_dense_split(
         relay.nn.contrib_split_floats(x), relay.nn.contrib_split_floats(relay.const(packed))
@@ -108,7 +117,7 @@ def test_dynamic_rows(threads: int) -> None:
     module = relay.Module.from_expr(relay.Function([x], y))
     model = compile(module, cache=False, specialize=False, threads=threads)
     for rows in (0, 1, 15, 16, 17, 40, 63):
-        data = random.standard_normal((rows, 64)).astype(np.float32)
+        data = random.standard_normal((rows, *inner, 64)).astype(np.float32)
         wanted = data.astype(np.float64) @ weight.astype(np.float64).T
         (found,) = model.run([data])
         assert found.shape == wanted.shape
