@@ -8,7 +8,7 @@ func.func @descending(%x: tensor<?xf32, #relay.dims<n>>) -> tensor<?xf32, #relay
 
 // -----
 
-// expected-error@+1 {{the sizes of n are 2 numbers, not 3: [5, 8]}}
+// expected-error@+1 {{the sizes of n are [5, 8], not one or three numbers}}
 func.func @two(%x: tensor<?xf32, #relay.dims<n>>) -> tensor<?xf32, #relay.dims<n>>
     attributes {relay.sizes = {n = array<i64: 5, 8>}} {
   func.return %x : tensor<?xf32, #relay.dims<n>>
