@@ -11,11 +11,10 @@ from xdsl.dialects.builtin import DenseArrayBase, IntegerType
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import BlockArgument, SSAValue
 
+from xrelay.dialects.relay.core.size_hints import USUAL_EXTENT
 from xrelay.dialects.shared.attribute_names import SIZE
 from xrelay.dialects.shared.is_attribute import is_attribute
 
-USUAL_EXTENT: Final = 256
-"""The expected size of an unknown extent: a few tiles of any kernel."""
 _NOTHING: Final = (-1, -1, -1)
 
 

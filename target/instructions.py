@@ -75,10 +75,13 @@ DOT_PRODUCTS: Mapping[str, tuple[DotProduct, ...]] = {
 }
 """Maps an architecture to its instructions on vectors, the best first."""
 
+BF16_TILES = TileProduct("tdpbf16ps", ("amx-tile", "amx-bf16"), "f32", PAIR_TERMS)
+"""The instruction on tiles of bf16."""
+
 TILE_PRODUCTS: Mapping[str, tuple[TileProduct, ...]] = {
     "x86_64": (
         TileProduct("tdpbusd", ("amx-tile", "amx-int8"), "i32", DOT_TERMS),
-        TileProduct("tdpbf16ps", ("amx-tile", "amx-bf16"), "f32", PAIR_TERMS),
+        BF16_TILES,
     ),
 }
 """Maps an architecture to its instructions on tiles, one for each type of sums."""

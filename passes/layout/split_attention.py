@@ -46,18 +46,18 @@ from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.shared.types import element_type_of, is_complete, shape_of
 from xrelay.passes.graph.remarks import Remarks, report
 from xrelay.passes.graph.rewriting import Emitter, owner_of, rewrite_once, static_shape
-from xrelay.passes.infra.xrelay_pass import Numerics, XRelayPass
-from xrelay.passes.layout.split_products import (
+from xrelay.passes.infra.xrelay_pass import XRelayPass
+from xrelay.passes.layout.split_parts import (
     BLOCK,
     GAIN,
-    INSTRUCTION,
     KERNEL_CYCLES,
+    NUMERICS,
     PACKED,
     ROWS,
-    RTOL,
     STEPS,
     TILE_PRODUCTS,
     VECTOR_PRODUCTS,
+    has_tiles,
 )
 from xrelay.target.instructions import PAIR_TERMS
 
@@ -82,7 +82,7 @@ class RelaySplitAttentionPass(XRelayPass):
     """Splits the products of attention into parts of bf16; see the module's docstring."""
 
     name = "relay-split-attention"
-    numerics = Numerics(f"approximating: other rounding errors; results within {RTOL:g} of the largest value", RTOL)
+    numerics = NUMERICS
     per_function = True
 
     vector_lanes: int = field(default=BLOCK, metadata={"help": "the number of f32 in a vector of the target"})
@@ -90,7 +90,7 @@ class RelaySplitAttentionPass(XRelayPass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Rewrites the module in place, if the target has the instruction and vectors of 16 f32."""
-        if INSTRUCTION not in self.tiles or self.vector_lanes != BLOCK:
+        if not has_tiles(self.tiles, self.vector_lanes):
             return
         remarks = Remarks(self.name)
         rewrite_once(op, BatchMatmulOp, SplitAttention(remarks))

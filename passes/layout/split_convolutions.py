@@ -47,9 +47,17 @@ from xrelay.dialects.shared.winograd import TAPS
 from xrelay.index_algebra.divisors import divisors
 from xrelay.passes.graph.remarks import Remark, Remarks, report
 from xrelay.passes.graph.rewriting import Emitter, rewrite_once
-from xrelay.passes.infra.xrelay_pass import Numerics, XRelayPass
+from xrelay.passes.infra.xrelay_pass import XRelayPass
 from xrelay.passes.layout.apply_winograd import plain_weight
-from xrelay.passes.layout.split_products import BLOCK, GAIN, INSTRUCTION, KERNEL_CYCLES, ROWS, RTOL, VECTOR_PRODUCTS
+from xrelay.passes.layout.split_parts import (
+    BLOCK,
+    GAIN,
+    KERNEL_CYCLES,
+    NUMERICS,
+    ROWS,
+    VECTOR_PRODUCTS,
+    has_tiles,
+)
 
 KERNEL: Final = f"OIHW{BLOCK}o2i"
 """The layout of the filters, with the terms innermost that an instruction adds in each lane."""
@@ -78,7 +86,7 @@ class RelaySplitConvolutionsPass(XRelayPass):
     """Splits convolutions into parts of bf16; see the module's docstring."""
 
     name = "relay-split-convolutions"
-    numerics = Numerics(f"approximating: other rounding errors; results within {RTOL:g} of the largest value", RTOL)
+    numerics = NUMERICS
     per_function = True
 
     vector_lanes: int = field(default=BLOCK, metadata={"help": "the number of f32 in a vector of the target"})
@@ -86,7 +94,7 @@ class RelaySplitConvolutionsPass(XRelayPass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Rewrites the module in place, if the target has the instruction and vectors of 16 f32."""
-        if INSTRUCTION in self.tiles and self.vector_lanes == BLOCK:
+        if has_tiles(self.tiles, self.vector_lanes):
             report(split_convolutions(op))
 
 

@@ -80,7 +80,7 @@ from xrelay.dialects.relay.core.attribute_values import ints
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import optional_int
-from xrelay.dialects.relay.core.size_hints import size_hints
+from xrelay.dialects.relay.core.size_hints import USUAL_EXTENT, size_hints
 from xrelay.dialects.relay.layout.layout import Layout
 from xrelay.dialects.relay.ops.annotation import StopFusionOp
 from xrelay.dialects.relay.ops.nn.conv import Conv2DOp
@@ -99,36 +99,24 @@ from xrelay.index_algebra.divisors import largest_divisor
 from xrelay.passes.graph.op_kinds import is_constant
 from xrelay.passes.graph.remarks import Remark, Remarks, report
 from xrelay.passes.graph.rewriting import Emitter, constant_of, owner_of, rewrite_once, static_shape
-from xrelay.passes.infra.xrelay_pass import Numerics, XRelayPass
+from xrelay.passes.infra.xrelay_pass import XRelayPass
+from xrelay.passes.layout.split_parts import (
+    BLOCK,
+    GAIN,
+    KERNEL_CYCLES,
+    NUMERICS,
+    PACKED,
+    ROWS,
+    STEPS,
+    TILE_PRODUCTS,
+    VECTOR_PRODUCTS,
+    has_tiles,
+)
 from xrelay.passes.types.type_solver import function_around
 from xrelay.target.instructions import PAIR_TERMS
 
-RTOL: Final = 1e-4
-"""The fraction of the largest result by which results may change; a product changes by about 4e-6."""
-
-INSTRUCTION: Final = "tdpbf16ps"
-"""The instruction on tiles that multiplies parts."""
-
-BLOCK: Final = 16
-"""The number of columns of a tile, of a block of the weight, and of f32 in a vector."""
-
-ROWS: Final = 16
-"""The number of rows of a tile, and the least number of rows of a product."""
-
-STEPS: Final = 16
-"""The maximum number of pairs of terms that an instruction adds; it is a divisor of those of a sum."""
-
 MIN_DEPTH: Final = 64
 """The least number of terms of a sum: with fewer, most time is spent on the loads and stores of tiles."""
-
-PACKED: Final = f"NC{BLOCK}n{PAIR_TERMS}c"
-"""The layout of the weight, with the terms innermost that an instruction adds in each lane."""
-
-VECTOR_PRODUCTS: Final = 27.0
-"""The f32 products that vectors compute in a cycle: 85 % of two units."""
-
-TILE_PRODUCTS: Final = 64.0
-"""The f32 products that tiles compute in a cycle from three products of parts."""
 
 SPLIT_CYCLES: Final = 8.0
 """The cycles to split a vector of the data and to write both parts."""
@@ -142,17 +130,8 @@ COPY_CYCLES: Final = 22.0
 PACK_CYCLES: Final = 30.0
 """The cycles to split a vector of a matrix that is packed when the program runs."""
 
-KERNEL_CYCLES: Final = 6000.0
-"""The cycles to call a kernel that splits a factor."""
-
 WEIGHT_BYTES: Final = 5.0
 """The bytes of weights that a core reads in a cycle, from the L3 cache or memory."""
-
-USUAL_EXTENT: Final = 256
-"""The expected size of a dimension without a typical size, as for schedules."""
-
-GAIN: Final = 1.1
-"""The least ratio of the time of the f32 product to that of the split one."""
 
 
 @dataclass(frozen=True)
@@ -160,7 +139,7 @@ class RelaySplitProductsPass(XRelayPass):
     """Splits products into parts of bf16; see the module's docstring."""
 
     name = "relay-split-products"
-    numerics = Numerics(f"approximating: other rounding errors; results within {RTOL:g} of the largest value", RTOL)
+    numerics = NUMERICS
     per_function = True
 
     vector_lanes: int = field(default=BLOCK, metadata={"help": "the number of f32 in a vector of the target"})
@@ -168,7 +147,7 @@ class RelaySplitProductsPass(XRelayPass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Rewrites the module in place, if the target has the instruction and vectors of 16 f32."""
-        if INSTRUCTION in self.tiles and self.vector_lanes == BLOCK:
+        if has_tiles(self.tiles, self.vector_lanes):
             report(split_products(op))
 
 
@@ -212,7 +191,7 @@ class SplitProduct(RewritePattern):
         return self._dense(op, emit) if isinstance(op, ContribDensePackOp) else self._matrices(op, emit)
 
     def _matrices(self, op: Matrices, emit: Emitter) -> SSAValue:
-        """Emits the product of two matrices, of which the second is packed when the program runs."""
+        """Emits the product of two matrices; the program packs the second one when it runs."""
         parts, layout = self._split(op, emit), "NC" if _transposed(op)[1] else "CN"
         weight = emit.call(LayoutTransformOp, op.operands[1], src_layout=layout, dst_layout=PACKED)
         return _product(emit, parts, weight, None)

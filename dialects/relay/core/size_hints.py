@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from xdsl.dialects.builtin import DenseArrayBase, DictionaryAttr, IntegerType, i64
 from xdsl.dialects.func import FuncOp
@@ -19,6 +20,9 @@ from xrelay.dialects.shared.locations import location_of
 from xrelay.errors import InputError
 from xrelay.index_algebra.dims import MAX_EXTENT, symbol
 from xrelay.index_algebra.requirement import AtLeast
+
+USUAL_EXTENT: Final = 256
+"""The expected size of a dimension without a typical size: a few tiles of any kernel."""
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,7 @@ from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind, AffineExpr
 from xrelay.dialects.loop import BlockOp, ForOp, IterKind, LoadOp, RowOp, SortOp, StoreOp, ValueMap
 from xrelay.dialects.loop.block_op import DYNAMIC, Extent
 from xrelay.dialects.loop.extents import expression_of, extents_of
+from xrelay.dialects.relay.core.size_hints import USUAL_EXTENT
 from xrelay.dialects.shared.attribute_names import BLOCK_SOURCE
 from xrelay.dialects.shared.op_lists import ops_of
 from xrelay.dialects.topi.named.base import NamedOp
@@ -42,7 +43,7 @@ from xrelay.dialects.topi.named.split_products import Conv2dNchwcSplitOp, Matmul
 from xrelay.dialects.topi.named.winograd import Conv2dNchwcWinogradOp
 from xrelay.dialects.topi.shapes import bit_width
 from xrelay.index_algebra.affine_bounds import stride
-from xrelay.lowering.size_hints import USUAL_EXTENT, expected_size, size_hint
+from xrelay.lowering.size_hints import expected_size, size_hint
 from xrelay.passes.loop.nest_queries import blocks_of, enclosing_loops, loops_of
 from xrelay.target import Target
 

@@ -1,0 +1,44 @@
+"""What the passes that split products of f32 into parts of bf16 share: the tiles, the error, and measured speeds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from xrelay.passes.infra.xrelay_pass import Numerics
+from xrelay.target.instructions import BF16_TILES
+
+RTOL: Final = 1e-4
+"""The fraction of the largest result by which results may change; a product changes by about 4e-6."""
+
+NUMERICS: Final = Numerics(f"approximating: other rounding errors; results within {RTOL:g} of the largest value", RTOL)
+"""The error of products of parts."""
+
+BLOCK: Final = BF16_TILES.columns
+"""The number of columns of a tile, of a block of the weight, and of f32 in a vector."""
+
+ROWS: Final = BF16_TILES.rows
+"""The number of rows of a tile, and the least number of rows of a product."""
+
+STEPS: Final = BF16_TILES.steps
+"""The maximum number of pairs of terms that an instruction adds; it is a divisor of those of a sum."""
+
+PACKED: Final = f"NC{BLOCK}n{BF16_TILES.terms}c"
+"""The layout of the weight, with the terms innermost that an instruction adds in each lane."""
+
+VECTOR_PRODUCTS: Final = 27.0
+"""The f32 products that vectors compute in a cycle: 85 % of two units."""
+
+TILE_PRODUCTS: Final = 64.0
+"""The f32 products that tiles compute in a cycle from three products of parts."""
+
+KERNEL_CYCLES: Final = 6000.0
+"""The cycles to call a kernel that splits a factor."""
+
+GAIN: Final = 1.1
+"""The least ratio of the time of the f32 product to that of the split one."""
+
+
+def has_tiles(tiles: Sequence[str], vector_lanes: int) -> bool:
+    """Whether a target with these instructions on tiles multiplies parts, and has vectors of a block."""
+    return BF16_TILES.name in tiles and vector_lanes == BLOCK
