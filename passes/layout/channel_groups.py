@@ -1,4 +1,4 @@
-"""`ChannelGroups`: the values of a function whose channels can only be padded together, and what padding them saves.
+"""`ChannelGroups`: sets of values whose channels must be padded together, and the time that padding saves.
 
 A convolution computes the channels of its result from its filters, so that filters of zeros pad them, and a convolution
 that reads padded channels multiplies them by zeros. The ops between them, such as activations, sums, depthwise
