@@ -14,6 +14,7 @@ from xdsl.dialects.builtin import AnyFloat
 from xdsl.dialects.utils import FastMathFlag
 
 from xrelay.dialects.loop import BlockOp, IterKind, SchedulePrimitive
+from xrelay.dialects.loop.for_op import MAX_LANES
 from xrelay.dialects.loop.schedule import CacheWrite, ComputeAt, PartialSums, Reorder, Rfactor, Split, Unroll, Vectorize
 from xrelay.dialects.topi.named.pool import Pool1dOp, Pool2dOp, Pool3dOp
 from xrelay.dialects.topi.shapes import bit_width
@@ -139,7 +140,7 @@ def fold_at_consumer(draft: ScheduleDraft, name: str) -> bool:
     if _fold_sharing(draft, name, consumer):
         return True
     is_open = draft.is_dynamic(loops[-1])
-    if len(loops) == 1 or is_open:
+    if len(loops) == 1 or is_open or draft.extent(loops[-1]) > MAX_LANES:
         loops = [*loops[:-1], *_split_row(draft, consumer, loops[-1])]
     at, block = loops[-2], draft.block(name)
     spatial, reduction = loops_of_kind(block, IterKind.SPATIAL), reduction_loops(block)

@@ -72,8 +72,9 @@ def fold_streamed_rows(draft: ScheduleDraft, name: str) -> bool:
 
 
 def _has_long_rows(draft: ScheduleDraft, block: BlockOp, row: str) -> bool:
-    """Whether a block has one load, of long contiguous rows, and the results of a row fit into the L1 cache."""
-    loads, extent = loads_of(block), draft.extent(row)
+    """Whether a block reads long contiguous rows of one buffer, and the results of a row fit into the L1 cache."""
+    variable, extent = block.variables[block.spatial[-1]], draft.extent(row)
+    loads = [load for load in loads_of(block) if variable in load.index_operands]
     if len({load.memref for load in loads}) != 1 or loop_of_variable(block, block.spatial[-1]) != row:
         return False
     if not is_row(block, block.spatial[-1]):
