@@ -87,6 +87,23 @@ def test_results_are_stored_in_bound_memory(session: ort.InferenceSession) -> No
         session.run_with_iobinding(binding)
 
 
+def test_unknown_names_are_refused_when_they_are_bound(session: ort.InferenceSession) -> None:
+    binding = session.io_binding()
+    value = ort.OrtValue(X)
+    binds = (
+        lambda: binding.bind_cpu_input("z", X),
+        lambda: binding.bind_input("z", "cpu", 0, np.float32, [2, 3], X.ctypes.data),
+        lambda: binding.bind_ortvalue_input("sum", value),
+        lambda: binding.bind_output("x"),
+        lambda: binding.bind_ortvalue_output("z", value),
+    )
+    for bind in binds:
+        with pytest.raises(InvalidArgument):
+            bind()
+    assert not binding.inputs
+    assert not binding.outputs
+
+
 def test_memory_that_does_not_fit_is_refused(session: ort.InferenceSession) -> None:
     binding = session.io_binding()
     binding.bind_cpu_input("x", X)
