@@ -117,8 +117,19 @@ def add_trust(parser: ArgumentParser) -> None:
 def add_memory_limit(parser: ArgumentParser) -> None:
     """Declares `--memory-limit`, for commands that run models."""
     parser.add_argument(
-        "--memory-limit", type=int, metavar="BYTES", help="limit of the memory of a run, without inputs and weights"
+        "--memory-limit",
+        type=parse_bytes,
+        metavar="BYTES",
+        help="limit of the memory of a run, without inputs and weights: a number of bytes, or e.g. 512K, 10M, 2G",
     )
+
+
+def parse_bytes(text: str) -> int:
+    """Parses `4096`, `512K`, `10M` and `2G` to a number of bytes; K is 1024."""
+    found = re.fullmatch(r"(\d+)([KMG]?)", text.upper())
+    if found is None:
+        raise ArgumentTypeError(f"{text!r} is not a number of bytes, such as 4096, 512K, 10M or 2G")
+    return int(found[1]) << {"": 0, "K": 10, "M": 20, "G": 30}[found[2]]
 
 
 def parse_shape(text: str) -> tuple[str, tuple[int | str, ...]]:

@@ -98,9 +98,12 @@ def _sizes(args: Namespace, specs: Sequence[TensorSpec], loaded: Mapping[str, ND
         if name not in names:
             raise UsageError(f"the inputs have no dimension {name!r}", help=f"they have {', '.join(names) or 'none'}")
     pairs = (zip(spec.shape, loaded[spec.name].shape, strict=False) for spec in specs if spec.name in loaded)
-    sizes = solved_sizes(pair for pairs_of_input in pairs for pair in pairs_of_input) | sizes
+    known = solved_sizes(pair for pairs_of_input in pairs for pair in pairs_of_input)
+    for name, size in sizes.items():
+        if known.get(name, size) != size:
+            raise UsageError(f"--size {name}={size}, but {name} is {known[name]} in --input", help="leave out --size")
     usual = {name: said[-1] for name, said in args.shapes if len(said) in (1, 3) and isinstance(said[-1], int)}
-    chosen = {**{name: drawn_size(name, args.seed) for name in names}, **usual, **sizes}
+    chosen = {**{name: drawn_size(name, args.seed) for name in names}, **usual, **known, **sizes}
     return {name: chosen[name] for name in names}
 
 

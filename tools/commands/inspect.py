@@ -139,7 +139,7 @@ def _inspect_compiled(path: Path, sizes: Mapping[str, int]) -> tuple[list[str], 
         f"{weights} bytes of weights",
         f"memory of a run: {_memory(path, metadata, sizes)}",
         *(f"check {check.summary}" for check in metadata.checks),
-        *(f"kernel {kernel.symbol}: {', '.join(kernel.sources)}" for kernel in metadata.kernels),
+        *(": ".join(filter(None, (f"kernel {each.symbol}", ", ".join(each.sources)))) for each in metadata.kernels),
     ], 0
 
 
