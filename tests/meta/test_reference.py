@@ -79,11 +79,18 @@ def test_every_public_name_is_in_the_page_of_the_python_api() -> None:
     assert names - set(headings) == set()
 
 
-def test_the_entry_of_a_class_has_its_methods_and_inherited_ones() -> None:
-    entry = texts()[FOLDER / "extend.md"].split("### `ScheduleDraft`")[1].split("\n### ")[0]
+def test_the_entry_of_a_class_has_its_methods_and_links_to_its_base() -> None:
+    page = texts()[FOLDER / "extend.md"]
+    entry = page.split("### `ScheduleDraft`")[1].split("\n### ")[0]
     assert "def do(self, *steps: SchedulePrimitive) -> list[str]\n" in entry
-    assert "def lanes(self, block: BlockOp) -> int\n" in entry
+    assert "Also has the members of [`KernelView`](#kernelview)." in entry
     assert "def _named_blocks" not in entry
+    assert page.count("def lanes(self, block: BlockOp) -> int\n") == 1
+
+
+def test_the_entry_of_a_class_has_inherited_methods_of_classes_without_an_entry() -> None:
+    entry = texts()[FOLDER / "api.md"].split("### `Profile`")[1].split("\n### ")[0]
+    assert "def as_data(self)" in entry
 
 
 def test_the_page_of_onnx_operators_is_true() -> None:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import ast
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from inspect import getmro, getsource
 
-from xrelay.tools.reference.markdown import cell, docstring
+from xrelay.tools.reference.markdown import anchor, cell, docstring
 
 
 @dataclass(frozen=True)
@@ -79,28 +79,40 @@ def _string(node: ast.stmt) -> str:
             return ""
 
 
-def entry(heading: str, module: str, name: str) -> str:
-    """Returns the entry of a name: its definition, its description, and the public members of a class."""
+def entry(heading: str, module: str, name: str, listed: Collection[str] = ()) -> str:
+    """Returns the entry of a name: its definition, its description, and the public members of a class.
+
+    `listed` are the names on the page: the members of these classes are not repeated in entries of derived classes.
+    """
     found = definition_of(module, name)
     text = f"\n### `{heading}`\n\n{_code(found.text)}\n{docstring(found.description)}\n"
     if not isinstance(found.node, ast.ClassDef):
         return text
-    return text + "".join(map(_member, _members(found.module, name).values()))
+    bases = [base.__name__ for base in _class(found.module, name).__bases__ if base.__name__ in listed]
+    links = " and ".join(f"[`{base}`](#{anchor(base)})" for base in bases)
+    text += f"\nAlso has the members of {links}.\n" if bases else ""
+    return text + "".join(map(_member, _members(found.module, name, listed).values()))
 
 
-def _members(module: str, name: str) -> dict[str, Definition]:
+def _class(module: str, name: str) -> type:
+    return getattr(import_module(module), name)
+
+
+def _members(module: str, name: str, listed: Collection[str]) -> dict[str, Definition]:
     """Returns the public members of a class by name, its own before those that it inherits from xrelay's classes.
 
-    The page has the members of errors once, in the entry of their base class.
+    Members that it inherits from an error or from a listed class are left out, and overrides without a docstring.
     """
     found: dict[str, Definition] = {}
-    ancestors = getmro(getattr(import_module(module), name))
-    for cls in ancestors[:1] if Exception in ancestors else ancestors:
+    first, *others = getmro(_class(module, name))
+    inherited = [] if Exception in others else [cls for cls in others if cls.__name__ not in listed]
+    for cls in (first, *inherited):
         if cls.__module__.startswith("xrelay."):
             node = definition_of(cls.__module__, cls.__name__).node
             assert isinstance(node, ast.ClassDef)
             for member, definition in _definitions(cls.__module__, node.body):
-                if member == "__init__" or not member.startswith("_"):
+                overrides = not definition.description and any(hasattr(other, member) for other in others)
+                if member == "__init__" or not (member.startswith("_") or overrides):
                     found.setdefault(member, definition)
     return found
 

@@ -35,4 +35,4 @@ def _module(name: str) -> Iterator[str]:
     module = import_module(name)
     yield f"\n## {name}\n\n{docstring(module.__doc__)}\n"
     for member in module.__all__:
-        yield entry(member, name, member)
+        yield entry(member, name, member, module.__all__)
