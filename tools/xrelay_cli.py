@@ -56,8 +56,6 @@ def main(args: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         discard_standard_output()
         return 1
-    except KeyboardInterrupt:
-        return 130
     except Exception as error:
         if parsed.debug or environment.debug():
             traceback.print_exception(error)

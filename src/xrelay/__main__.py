@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from xrelay.tools.xrelay_cli import main
+from xrelay.tools.entry_points import xrelay
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(xrelay())

@@ -18,6 +18,7 @@ LAZY: dict[str, str] = {
     "tools/commands": "`xrelay --help` lists subcommands without importing their implementations",
     "tools/comparison/engines.py": "an engine is imported in the process that runs it",
     "tools/demo.py": "the demo creates its model before it needs the compiler",
+    "tools/entry_points.py": "Ctrl-C is handled also during the imports",
     "tools/command_line.py": "rich is imported only for a terminal",
     "tools/xrelay_opt.py": "the first imports run while garbage collections are rare",
     "tools/opt": "xrelay-opt starts within 0.35 s: the imports of a flag run only if the flag is set",
