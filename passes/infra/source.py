@@ -18,7 +18,7 @@ from xdsl.utils.exceptions import ParseError as XdslParseError
 
 from xrelay.dialects import dialect_thunks, with_replaced
 from xrelay.dialects.upstream.checks import is_upstream
-from xrelay.errors import ParseError, XRelayError, one_line
+from xrelay.errors import InputError, ParseError, XRelayError, one_line
 from xrelay.passes.infra.gc_pause import gc_pause
 from xrelay.passes.infra.locating_parser import LocatingParser
 from xrelay.passes.infra.printing import bracket_function_results
@@ -121,6 +121,17 @@ def _read(path: Path) -> tuple[str, os.stat_result]:
             return decode_text(file.read(), str(path)), os.fstat(file.fileno())
     except OSError as error:
         raise ParseError(f"cannot read the file: {error.strerror}", location=str(path)) from error
+
+
+def write_text(path: Path, text: str, *, makes_folder: bool = False) -> None:
+    """Writes a text file, and no file if UTF-8 cannot encode the text; raises `InputError` if writing fails."""
+    content = text.encode()
+    try:
+        if makes_folder:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+    except OSError as error:
+        raise InputError(f"cannot write the file: {error.strerror}", location=str(path)) from error
 
 
 def decode_text(content: bytes, name: str) -> str:

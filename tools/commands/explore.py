@@ -7,7 +7,6 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 from typing import ClassVar
 
-from xrelay.errors import InputError
 from xrelay.tools.command_line import add_switches
 from xrelay.tools.commands.base import (
     Command,
@@ -77,6 +76,8 @@ class ExploreCommand(Command):
 
     def run(self, args: Namespace) -> int:
         """Writes the page, or serves it until Ctrl-C."""
+        from xrelay.passes.infra.source import write_text
+
         if args.port and not args.serve:
             raise UsageError("--port is for --serve", help="add --serve")
         if args.target is not None and args.against is not None:
@@ -85,11 +86,7 @@ class ExploreCommand(Command):
             return _serve(args)
         output: Path = args.model.with_suffix(".html") if args.output is None else args.output
         refuse_to_replace(args.model, output)
-        text = _page(args)
-        try:
-            output.write_text(text, encoding="utf-8")
-        except OSError as error:
-            raise InputError(f"cannot write the page: {error.strerror}", location=str(output)) from error
+        write_text(output, _page(args))
         sys.stderr.write(f"wrote {output} ({output.stat().st_size / 1024:.0f} KiB)\n")
         return 0
 

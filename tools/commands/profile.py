@@ -5,13 +5,11 @@ from __future__ import annotations
 import json
 import sys
 from argparse import ArgumentParser, Namespace
-from collections.abc import Callable
 from pathlib import Path
 from typing import ClassVar
 
 from xrelay.tools.commands.base import (
     Command,
-    UsageError,
     add_source,
     compiled_model,
     refuse_to_replace,
@@ -52,21 +50,15 @@ class ProfileCommand(Command):
 
     def run(self, args: Namespace) -> int:
         """Profiles the model, prints the table and writes the files."""
+        from xrelay.passes.infra.source import write_text
+
         refuse_to_replace(args.model, args.trace, args.roofline)
         args.random = True
         model = compiled_model(args)
         profile = model.profile(make_inputs(args, model.inputs), runs=args.runs)
         sys.stdout.write(json.dumps(profile.as_data()) + "\n" if args.json else str(profile))
-        _write(args.trace, profile.trace_text)
-        _write(args.roofline, profile.roofline_svg)
+        if args.trace is not None:
+            write_text(args.trace, profile.trace_text())
+        if args.roofline is not None:
+            write_text(args.roofline, profile.roofline_svg())
         return 0
-
-
-def _write(path: Path | None, text: Callable[[], str]) -> None:
-    """Writes a file that the command line names. Raises `UsageError` if it cannot be written."""
-    if path is None:
-        return
-    try:
-        path.write_text(text(), encoding="utf-8")
-    except OSError as error:
-        raise UsageError(f"cannot write the file: {error.strerror}", location=str(path)) from error

@@ -23,7 +23,7 @@ from xrelay.errors import ParseError, PassError, XRelayError, printable
 from xrelay.lowering.registry import pass_thunks
 from xrelay.passes.infra.pass_instrument import PassInstrument
 from xrelay.passes.infra.pipeline import run_on_functions, run_pipeline
-from xrelay.passes.infra.source import decode_text, one_line, parse_module, read_text
+from xrelay.passes.infra.source import decode_text, one_line, parse_module, read_text, write_text
 from xrelay.passes.infra.verify import verification_errors
 from xrelay.passes.instruments.print_ir import DumpIR, PrintDiff, PrintIR
 from xrelay.passes.instruments.timing import PassTiming, TimeTree
@@ -265,7 +265,7 @@ class XRelayOptMain(xDSLOptMain):
             with standard_output():
                 sys.stdout.write(text)
         else:
-            _write_file(self._output, text)
+            write_text(self._output, text)
 
     def _write_timing(self) -> None:
         """Writes the time of each step."""
@@ -274,7 +274,7 @@ class XRelayOptMain(xDSLOptMain):
         if self.args.timing_file is None:
             sys.stderr.write(text)
         else:
-            _write_file(Path(self.args.timing_file), text)
+            write_text(Path(self.args.timing_file), text)
 
     def _report(self, error: XRelayError) -> None:
         """Prints an error and its notes."""
@@ -294,13 +294,6 @@ def _placed(error: _Error, chunk: Chunk) -> _Error:
     if error.location is None:
         error.location = chunk.name
     return error
-
-
-def _write_file(path: Path, text: str) -> None:
-    try:
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise XRelayError(f"cannot write the file: {error.strerror}", location=str(path)) from error
 
 
 def _names(values: list[str] | None) -> Sequence[str] | bool:

@@ -15,7 +15,7 @@ from xrelay.arguments import checked_path
 from xrelay.errors import InputError, did_you_mean, with_article
 from xrelay.passes.infra.module_level import is_native_code, module_level
 from xrelay.passes.infra.printing import print_module
-from xrelay.passes.infra.source import full_context, read_module
+from xrelay.passes.infra.source import full_context, read_module, write_text
 from xrelay.passes.infra.verify import verify_module
 from xrelay.runtime.artifact import check_trust
 from xrelay.runtime.files import sibling
@@ -145,15 +145,6 @@ def save_module(module: ModuleOp, path: Path, *, debuginfo: bool = False) -> Non
     except OSError as error:
         raise InputError(f"cannot write the weights: {error.strerror}", location=str(path.parent)) from error
     write_text(path, print_module(module, debuginfo=debuginfo) + "\n")
-
-
-def write_text(path: Path, text: str) -> None:
-    """Writes a text file. Raises `InputError` on failure."""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise InputError(f"cannot write the file: {error.strerror}", location=str(path)) from error
 
 
 def _load_text(path: Path, *, trust: bool) -> ModuleOp:

@@ -8,11 +8,11 @@ from typing import Final, NamedTuple, Protocol
 
 from xdsl.dialects.builtin import LocationAttr, ModuleOp, StringAttr
 
-from xrelay.api.sources import write_text
 from xrelay.dialects.relay.structure.weights import Weight, add_by_key, weights_of
 from xrelay.dialects.shared.attribute_names import WEIGHTS_FILE
 from xrelay.errors import InputError
 from xrelay.passes.infra.printing import print_module
+from xrelay.passes.infra.source import write_text
 from xrelay.runtime.line_locations import Listing
 from xrelay.runtime.safetensors_file import write_safetensors
 
@@ -64,12 +64,12 @@ class StageDump:
         if resolved:
             add_by_key(resolved, self._weights)
             module.attributes[WEIGHTS_FILE] = StringAttr(_SIDE_FILE)
-        write_text(self.folder / f"{number:02d}_{name}.mlir", print_module(module) + "\n")
+        self._write(f"{number:02d}_{name}.mlir", print_module(module) + "\n")
 
     def receive_native(self, number: int, pieces: Sequence[NativePiece]) -> None:
         """Writes `NN_native.ll` and `NN_native.s`."""
-        write_text(self.folder / f"{number:02d}_native.ll", "\n".join(piece.text for piece in pieces))
-        write_text(self.folder / f"{number + 1:02d}_native.s", "\n".join(piece.listing.text for piece in pieces))
+        self._write(f"{number:02d}_native.ll", "\n".join(piece.text for piece in pieces))
+        self._write(f"{number + 1:02d}_native.s", "\n".join(piece.listing.text for piece in pieces))
 
     def finish_stages(self) -> None:
         """Writes the weights of all stages, each once."""
@@ -83,7 +83,10 @@ class StageDump:
 
     def finish(self, timing: str) -> None:
         """Writes `timing.txt`."""
-        write_text(self.folder / "timing.txt", timing)
+        self._write("timing.txt", timing)
+
+    def _write(self, name: str, text: str) -> None:
+        write_text(self.folder / name, text, makes_folder=True)
 
     def for_function(self, number: int) -> StageDump:
         """Returns the dump of a returned function, into a folder of its own."""

@@ -68,3 +68,14 @@ def test_the_progress_of_a_model_commands_no_terminal(monkeypatch: pytest.Monkey
         assert bar is not None
         bar(1, 2, f"kernel {EVIL}")
     assert r"kernel \x1b[31mX\x1b]0;t\x07\u202e[/b]\r\n" in drawn.getvalue()
+
+
+def test_a_page_with_a_name_that_is_not_text_leaves_no_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    save_model(_model("Exp"), "m.onnx")
+    Path("m.onnx").rename("\udcff.onnx")
+    assert main(["explore", "\udcff.onnx", "-o", "page.html", "--no-run"]) == 1
+    assert "UTF-8" in capsys.readouterr().err
+    assert not Path("page.html").exists()
