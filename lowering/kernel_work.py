@@ -50,8 +50,16 @@ def with_schedule(work: KernelWork, kernel: FuncOp) -> KernelWork:
     return replace(
         work,
         cycles=cycles.value.data if isinstance(cycles, IntegerAttr) else 0,
-        schedule=reason.data.partition(";")[0] if isinstance(reason, StringAttr) else "",
+        schedule=_short_schedule(reason.data) if isinstance(reason, StringAttr) else "",
     )
+
+
+def _short_schedule(reason: str) -> str:
+    """Returns the family with its first decision; `family: parallel, …` if a later one makes a loop parallel."""
+    first, *others = reason.split("; ")
+    family, colon, decision = first.partition(": ")
+    is_parallel = any(other.startswith("parallel over ") for other in others)
+    return f"{family}: parallel, {decision}" if colon and is_parallel else first
 
 
 def _is_arithmetic(op: Operation) -> bool:

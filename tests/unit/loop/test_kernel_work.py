@@ -59,9 +59,17 @@ def test_a_table_counts_with_the_elements_that_are_read(size: int):
     assert evaluate(work.bytes, {"d0": size}) == 4 * (size + size)
 
 
-def test_the_schedule_is_the_first_phrase_of_its_reason():
+@pytest.mark.parametrize(
+    ("reason", "schedule"),
+    [
+        ("reduction: 8 rows; 16 lanes", "reduction: 8 rows"),
+        ("reduction: 8 rows; 16 lanes; parallel over all iterations of i", "reduction: parallel, 8 rows"),
+        ("reduction: parallel over 4 iterations of i; 8 rows", "reduction: parallel over 4 iterations of i"),
+    ],
+)
+def test_the_schedule_has_the_first_decision_and_whether_a_loop_is_parallel(reason: str, schedule: str):
     (kernel,) = kernels_of(parse_module(full_context(), SUM, "test.mlir"))
-    kernel.attributes[SCHEDULE_REASON] = StringAttr("reduction: 8 rows; 16 lanes")
+    kernel.attributes[SCHEDULE_REASON] = StringAttr(reason)
     kernel.attributes[SCHEDULE_CYCLES] = IntegerAttr(42, i64)
     work = kernel_work(kernel)
-    assert (work.schedule, work.cycles) == ("reduction: 8 rows", 42)
+    assert (work.schedule, work.cycles) == (schedule, 42)
