@@ -94,6 +94,8 @@ def propose_attention(view: KernelView) -> list[Proposal]:
     if len(products) != 2 or not any(is_expanded_from(block, SoftmaxOp) for block in blocks):
         return []
     scores, result = products
+    if any(scores.block.extents[scores.positions[role]] == 1 for role in (Role.ROWS, Role.COLUMNS)):
+        return []  # a version for one query or key, whose softmax has no loop over it
     softmax = _softmax(blocks, result)
     make_plan = _plan_on_tiles if Role.PAIR in scores.positions else _plan
     plan = make_plan(view, scores, result, softmax)

@@ -1,5 +1,6 @@
 // RUN: xrelay-opt %s -p 'topi-expand-named,topi-inline-injective,convert-topi-to-loop,loop-assign-schedules{target="cpu -mcpu=znver4 -num-threads=1"}' | filecheck %s
 // RUN: xrelay-opt %s -p 'topi-expand-named,topi-inline-injective,convert-topi-to-loop,loop-assign-schedules{target="cpu -mcpu=znver4 -num-threads=8"}' | filecheck %s --check-prefix THREADS
+// RUN: xrelay explain schedule %s --kernel single | filecheck %s --check-prefix SINGLE
 
 // The scores of 64 queries take 256 KB. The mask is added where the scores are computed, and the transposed keys are
 // copied once for each head.
@@ -53,4 +54,18 @@ func.func private @dynamic(%q: tensor<8x?x64xf32, #relay.dims<n>>) -> tensor<8x?
   %w = topi.softmax(%s) {axis = 2 : i64} : (tensor<8x?x?xf32, #relay.dims<n, n>>) -> tensor<8x?x?xf32, #relay.dims<n, n>>
   %y = topi.batch_matmul(%w, %q) : (tensor<8x?x?xf32, #relay.dims<n, n>>, tensor<8x?x64xf32, #relay.dims<n>>) -> tensor<8x?x64xf32, #relay.dims<n>>
   func.return %y : tensor<8x?x64xf32, #relay.dims<n>>
+}
+
+// One query and one key: the softmax has no loops over them.
+// SINGLE: @single
+// SINGLE-NOT: attention
+// SINGLE: * {{.*}}reduction
+// CHECK-LABEL: func.func private @single
+// CHECK-NOT: attention
+// CHECK-SAME: batch_matmul
+func.func private @single(%q: tensor<8x1x64xf32>, %k: tensor<8x64x1xf32>, %v: tensor<8x1x64xf32>) -> tensor<8x1x64xf32> attributes {relay.primitive} {
+  %s = topi.batch_matmul(%q, %k) : (tensor<8x1x64xf32>, tensor<8x64x1xf32>) -> tensor<8x1x1xf32>
+  %w = topi.softmax(%s) {axis = 2 : i64} : (tensor<8x1x1xf32>) -> tensor<8x1x1xf32>
+  %y = topi.batch_matmul(%w, %v) : (tensor<8x1x1xf32>, tensor<8x1x64xf32>) -> tensor<8x1x64xf32>
+  func.return %y : tensor<8x1x64xf32>
 }
