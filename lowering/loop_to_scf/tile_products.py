@@ -143,7 +143,13 @@ class TileWriter:
         return True
 
     def _write_steps(self, loops: Sequence[ForOp], tiles: _Tiles, sums: Sequence[SSAValue]) -> Sequence[SSAValue]:
-        """Writes the nest of `loops` around the products of one step; returns the sums after the last step."""
+        """Writes the nest of `loops` around the products of one step; returns the sums after the last step.
+
+        Loops of one step are not written: their index is 0.
+        """
+        loops = [loop for loop in loops if self._steps(loop, tiles) != ValueMap.constant(1)]
+        if not loops:
+            return tiles.products({}, sums)
         emit = self._emitter
         bodies = [Block(arg_types=[IndexType(), *(each.type for each in sums)]) for _ in loops]
         indices = {loop: body.args[0] for loop, body in zip(loops, bodies, strict=True)}
@@ -228,13 +234,16 @@ class _Tiles:
             self._emitter.add(TileStoreOp(tile, self._sum_target.buffer, index, stride))
 
     def products(self, steps: Places, sums: Sequence[SSAValue]) -> list[SSAValue]:
-        """Adds the products of one step to the tiles of sums; `steps` are the indices of the loops around.
+        """Adds the products of one step to the tiles of sums; `steps` are the indices of the loops of several steps.
 
         A tile of a factor is loaded before its first product, once for all products of the step.
         """
         nest, loaded = self._nest, dict[tuple[SSAValue, ValueMap], SSAValue]()
         first = {loop: ValueMap.identity([index]) for loop, index in steps.items()}
-        first[nest.loop] = ValueMap.make([AffineDimExpr(0) * nest.depth], [steps[nest.loop]])
+        step = steps.get(nest.loop)
+        first[nest.loop] = (
+            ValueMap.constant(0) if step is None else ValueMap.make([AffineDimExpr(0) * nest.depth], [step])
+        )
         self._write_prefetches(first)
         found = list(sums)
         for part, (position, (vector, row)) in itertools.product(nest.part_indices(), enumerate(self._places_of_tiles)):

@@ -67,11 +67,12 @@ func.func private @product(%X: memref<20x96xui8>, %W: memref<2x24x16x4xi8>, %Y: 
   func.return
 }
 
-// Other values than zeros before the loop are loaded.
+// Other values than zeros before the loop are loaded. The loop of the product has one step, and is not written.
 // CHECK-LABEL: func.func private @ones
 // CHECK: vector.store
-// CHECK: amx.tile_load %Y[
-// CHECK: scf.for
+// CHECK: %[[SUM:.*]] = amx.tile_load %Y[
+// CHECK-NOT: scf.for
+// CHECK: amx.tile_muli %{{.*}} zext, %{{.*}}, %[[SUM]]
 func.func private @ones(%X: memref<16x64xui8>, %W: memref<16x16x4xi8>, %Y: memref<16x16xi32>) attributes {loop.kernel} {
   loop.for "iz" %i to 16 unrolled {
     loop.for "oz" %o to 16 vectorized {
