@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum
+from functools import lru_cache
 from typing import Final
 
 from xdsl.dialects.builtin import ModuleOp
@@ -22,15 +23,16 @@ from xrelay.arguments import MAX_OPT_LEVEL
 from xrelay.dialects.shared.attribute_names import INPUTS
 from xrelay.errors import InputError
 from xrelay.passes.catalogue.default_pipeline import (
+    LEVEL_ONLY,
     LIFTING_PIPELINE,
     MAIN,
     OPTIMIZER_PIPELINE,
-    Decide,
+    PassSelection,
     PipelineRow,
     PipelineWeaver,
     chosen_passes,
 )
-from xrelay.passes.catalogue.extensions import registered_passes
+from xrelay.passes.catalogue.extensions import RegisteredPass, registered_passes
 from xrelay.passes.infra.module_level import module_level
 from xrelay.target.instructions import TileProduct
 
@@ -132,7 +134,7 @@ def compile_stages(
     scalef: bool = False,
     tile_products: Sequence[TileProduct] = (),
     entry: str = MAIN,
-    decide: Decide | None = None,
+    selection: PassSelection = LEVEL_ONLY,
     records: str = "",
 ) -> list[Stage]:
     """Returns the stages of a compilation.
@@ -142,25 +144,54 @@ def compile_stages(
     has conversion instructions between f16 and f32. `dot_products` is the name of the target's instruction for sums of
     products of bytes, with the width in bits of its longest vectors. `scalef` is whether the target has
     AVX-512's instructions for powers of two. `tile_products` are its instructions on tiles.
-    `entry` is the entry of the program that later stages process: `main`, or a function of `relay.callers`. `decide`
-    enables or disables passes of the optimiser regardless of their level; without `relay-fuse-ops` every op is a kernel
-    of its own. `records` is the path of a file of tuning records; it may be empty. Raises `InputError` if `opt_level`
-    is not between 0 and 3.
+    `entry` is the entry of the program that later stages process: `main`, or a function of `relay.callers`.
+    `selection` enables or disables passes of the optimiser regardless of their level; without `relay-fuse-ops` every op
+    is a kernel of its own. `records` is the path of a file of tuning records; it may be empty. Raises `InputError` if
+    `opt_level` is not between 0 and 3.
     """
     if not 0 <= opt_level <= MAX_OPT_LEVEL:
         raise InputError(f"opt_level must be between 0 and {MAX_OPT_LEVEL}, found {opt_level}")
-    fuse_level = 0 if decide is not None and decide("relay-fuse-ops") is False else opt_level
     assign = [f"loop-assign-schedules{_options(target=schedule_target)}"]
     if records:
         assign.insert(0, f"loop-assign-records{_options(file=records, target=schedule_target)}")
-    fuse = (f"relay-fuse-ops{{fuse-opt-level={fuse_level}}}", *(FUSE[1:] if fuse_level > 1 else ()))
-    tiles = ",".join(product.name for product in tile_products)
-    to_scf = f"convert-loop-to-scf{{tiles={tiles}}}" if tiles else "convert-loop-to-scf"
     llvm = llvm_pipeline(converts_f16=converts_f16, dot_products=dot_products, scalef=scalef)
-    return [
-        Stage(phase, tuple(_selected_passes(phase, rows, opt_level, vector_lanes, tiles, entry, decide)))
-        for phase, rows in _woven(PipelineWeaver(), fuse, assign, llvm, to_scf)
-    ]
+    tiles = ",".join(product.name for product in tile_products)
+    added = tuple(registered_passes().values())
+    return list(_stages(opt_level, vector_lanes, tiles, entry, selection, tuple(assign), llvm, added))
+
+
+@lru_cache(maxsize=64)
+def _stages(
+    opt_level: int,
+    vector_lanes: int,
+    tiles: str,
+    entry: str,
+    selection: PassSelection,
+    assign: tuple[str, ...],
+    llvm: tuple[str, ...],
+    added: tuple[RegisteredPass, ...],
+) -> tuple[Stage, ...]:
+    """Returns the stages of a compilation with the passes `added` by other packages."""
+    fuse_level = 0 if selection.decide("relay-fuse-ops") is False else opt_level
+    fuse = (f"relay-fuse-ops{{fuse-opt-level={fuse_level}}}", *(FUSE[1:] if fuse_level > 1 else ()))
+    to_scf = f"convert-loop-to-scf{{tiles={tiles}}}" if tiles else "convert-loop-to-scf"
+    optional = frozenset(each.name for each in added)
+    return tuple(
+        Stage(
+            phase,
+            tuple(
+                chosen_passes(
+                    rows,
+                    opt_level,
+                    vector_lanes=vector_lanes,
+                    tiles=tiles,
+                    entry=entry,
+                    selection=selection if phase in OPTIMIZER else selection.among(optional),
+                )
+            ),
+        )
+        for phase, rows in _woven(PipelineWeaver(added), fuse, assign, llvm, to_scf)
+    )
 
 
 def _options(**options: str) -> str:
@@ -171,14 +202,14 @@ def _options(**options: str) -> str:
 
 def extension_points() -> list[str]:
     """Returns the names of the points at which passes of other packages may run, in pipeline order."""
-    weaver = PipelineWeaver()
+    weaver = PipelineWeaver(registered_passes().values())
     _woven(weaver, FUSE, ASSIGN)
     return weaver.points
 
 
 def graph_rows() -> list[PipelineRow]:
     """Returns the rows of the graph pipeline up to fusion, including those of other packages."""
-    woven = dict(_woven(PipelineWeaver(), FUSE, ASSIGN))
+    woven = dict(_woven(PipelineWeaver(registered_passes().values()), FUSE, ASSIGN))
     fused = woven[Phase.FUSED]
     outlining = next(number for number, row in enumerate(fused) if row.pass_name == "relay-outline-fused")
     return [*woven[Phase.TYPED], *woven[Phase.LIFTED], *woven[Phase.OPTIMIZED], *fused[:outlining]]
@@ -217,25 +248,6 @@ def _woven(
         **{phase: tuple(PipelineRow(0, spec, phase.value) for spec in specs) for phase, specs in lowerings.items()},
     }
     return [(phase, weaver.stage(phase.name.lower(), rows[phase])) for phase in Phase]
-
-
-def _selected_passes(
-    phase: Phase,
-    rows: Sequence[PipelineRow],
-    opt_level: int,
-    vector_lanes: int,
-    tiles: str,
-    entry: str,
-    decide: Decide | None,
-) -> list[str]:
-    """Returns the passes of a stage that run; `decide` applies to the optimiser and to passes of other packages."""
-    optional = registered_passes()
-
-    def decide_here(name: str) -> bool | None:
-        asked = decide is not None and (phase in OPTIMIZER or name in optional)
-        return decide(name) if decide is not None and asked else None
-
-    return chosen_passes(rows, opt_level, vector_lanes=vector_lanes, tiles=tiles, entry=entry, decide=decide_here)
 
 
 def all_passes(stages: Iterable[Stage]) -> list[str]:

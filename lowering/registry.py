@@ -6,15 +6,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
+from collections.abc import Callable, Sequence
+from functools import lru_cache, partial
 from typing import Final
 
 from xdsl.passes import ModulePass
+from xdsl.transforms import get_all_passes
 
 from xrelay.errors import PassError
 from xrelay.passes.catalogue.extensions import registered_passes
 from xrelay.passes.catalogue.registry import FOLDERS, member_of, target_of
+from xrelay.passes.infra.pipeline_text import parse_passes
 
 LOWERINGS: dict[str, str] = {
     "relay-merge-kernels": "xrelay.lowering.relay_to_topi.merge_kernels:RelayMergeKernelsPass",
@@ -67,6 +69,25 @@ def load_pass(name: str) -> type[ModulePass]:
 def pass_thunks() -> dict[str, Callable[[], type[ModulePass]]]:
     """Returns the registry, with the passes of other packages, in the form that xDSL's `Universe` and tools expect."""
     return {**_THUNKS, **{name: partial(load_pass, name) for name in registered_passes()}}
+
+
+def passes_of(specs: tuple[str, ...]) -> Sequence[ModulePass]:
+    """Returns the passes of a pipeline of the compiler or of xDSL, with their options.
+
+    Compilations share them, since they are immutable; passes of other packages may not be, and are created anew.
+    """
+    if registered_passes().keys().isdisjoint(spec.partition("{")[0] for spec in specs):
+        return _shared_passes(specs)
+    return _parsed(specs)
+
+
+@lru_cache(maxsize=256)
+def _shared_passes(specs: tuple[str, ...]) -> Sequence[ModulePass]:
+    return _parsed(specs)
+
+
+def _parsed(specs: tuple[str, ...]) -> Sequence[ModulePass]:
+    return parse_passes(",".join(specs), {**get_all_passes(), **pass_thunks()})
 
 
 _THUNKS: Final = {name: partial(load_pass, name) for name in ALL_PASSES}

@@ -20,7 +20,7 @@ from xrelay.api.build_schedule import BuiltFunction, build_schedule
 from xrelay.api.compile import compile
 from xrelay.api.interface import main_function
 from xrelay.api.request import chosen_level, chosen_target
-from xrelay.api.stage_runner import StageRunner, decide
+from xrelay.api.stage_runner import StageRunner, selected_passes
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.shared.attribute_names import VALUE_NAME, VARIABLE
 from xrelay.dialects.shared.types import merge_types
@@ -90,7 +90,10 @@ def optimize(
     module, chosen = _module(mod), chosen_target(target, None)
     _bind(main_function(module), arrays_by_name(params))
     stages = compile_stages(
-        opt_level=chosen_level(None), vector_lanes=chosen.lanes(), tile_products=chosen.tile_products, decide=decide
+        opt_level=chosen_level(None),
+        vector_lanes=chosen.lanes(),
+        tile_products=chosen.tile_products,
+        selection=selected_passes(),
     )
     StageRunner([stage for stage in stages if stage.phase in {Phase.TYPED} | OPTIMIZER]).run(module)
     return IRModule.of(module), {}

@@ -6,15 +6,33 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
-from typing import Final, TypeAlias
+from typing import Final
 
-from xrelay.passes.catalogue.extensions import registered_passes
+from xrelay.passes.catalogue.extensions import RegisteredPass
+from xrelay.passes.catalogue.relay_names import canonical
 
-Decide: TypeAlias = Callable[[str], bool | None]
-"""Maps a pass name to whether the pass runs; None leaves that to its level."""
 
+@dataclass(frozen=True)
+class PassSelection:
+    """The passes that run or do not run regardless of their level, by canonical name. Disabling wins."""
+
+    required: frozenset[str] = frozenset()
+    disabled: frozenset[str] = frozenset()
+
+    def decide(self, pass_name: str) -> bool | None:
+        """Whether the pass runs; None leaves that to its level."""
+        name = canonical(pass_name)
+        return False if name in self.disabled else True if name in self.required else None
+
+    def among(self, names: Collection[str]) -> PassSelection:
+        """Returns the selection without passes that are not in `names`."""
+        return PassSelection(self.required.intersection(names), self.disabled.intersection(names))
+
+
+LEVEL_ONLY: Final = PassSelection()
+"""The selection of no passes."""
 
 ON_DEMAND = 4
 """The level of passes that run only on request, by `required_pass` or a flag."""
@@ -111,19 +129,18 @@ def chosen_passes(
     vector_lanes: int = 16,
     tiles: str = "",
     entry: str = MAIN,
-    decide: Decide | None = None,
+    selection: PassSelection = LEVEL_ONLY,
 ) -> list[str]:
     """Returns the passes of `rows` that run at `opt_level`, in the syntax of `xrelay-opt -p`.
 
     `vector_lanes` is the number of f32 elements in a vector register of the target, and `tiles` are the names of its
     instructions on tiles, separated by commas. `entry` is the entry of the program to compile, see
-    `relay-select-entry`. `decide` is called with each pass name and returns whether the pass runs, regardless of its
-    level; None leaves that to the level.
+    `relay-select-entry`.
     """
     values = {"{lanes}": str(vector_lanes), "{tiles}": f" tiles={tiles}" if tiles else "", "{entry}": entry}
     chosen: list[str] = []
     for row in rows:
-        answer = decide(row.pass_name) if decide is not None else None
+        answer = selection.decide(row.pass_name)
         if answer if answer is not None else row.opt_level <= opt_level:
             spec = row.spec
             for placeholder, value in values.items():
@@ -133,15 +150,15 @@ def chosen_passes(
 
 
 class PipelineWeaver:
-    """Inserts the passes of other packages at the points defined in `extensions`; `points` are the points so far.
+    """Inserts the passes `added` by other packages at the points defined in `extensions`.
 
-    It processes the stages of the pipeline in order.
+    `points` are the points so far. It processes the stages of the pipeline in order.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, added: Iterable[RegisteredPass]) -> None:
         self.points: list[str] = []
         self._seen = Counter[str]()
-        self._added = registered_passes().values()
+        self._added = tuple(added)
 
     def stage(self, name: str, rows: Iterable[PipelineRow]) -> list[PipelineRow]:
         """Returns the rows of the stage called `name`, including those of other packages."""

@@ -25,7 +25,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, ExitStack, nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from types import new_class
 from typing import Any, Generic, TypeAlias, TypeVar, cast, overload
 
@@ -173,13 +173,18 @@ def run_observed(
     for instrument in instruments:
         _call(instrument, "run_before_pass", mod, info)
     own = _copy(mod, info) if copy else mod
-    with ExitStack() as scopes:
-        for instrument in instruments:
-            scopes.enter_context(instrument.pass_scope(own, info))
-        result = transform(own)
+    result = _in_scopes(transform, own, info, instruments)
     for instrument in instruments:
         _call(instrument, "run_after_pass", result, info)
     return result
+
+
+def _in_scopes(transform: Transform, mod: ModuleOp, info: PassInfo, instruments: Sequence[PassInstrument]) -> ModuleOp:
+    """Returns the result of `transform` on `mod` inside the scopes of `instruments`, the first one outermost."""
+    if not instruments:
+        return transform(mod)
+    with instruments[0].pass_scope(mod, info):
+        return _in_scopes(transform, mod, info, instruments[1:])
 
 
 def _may_run(mod: ModuleOp, info: PassInfo, instruments: Sequence[PassInstrument]) -> bool:

@@ -17,14 +17,14 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.utils.exceptions import DiagnosticException
 
 from xrelay.errors import PassError, XRelayError, one_line
-from xrelay.passes.catalogue.extensions import level_of_pass
+from xrelay.passes.catalogue.extensions import RegisteredPass, level_of_pass, registered_passes
 from xrelay.passes.catalogue.relay_names import canonical
 from xrelay.passes.infra.gc_pause import gc_pause
 from xrelay.passes.infra.pass_info import PassInfo
 from xrelay.passes.infra.pass_instrument import PassInstrument, run_observed
 from xrelay.passes.infra.pipeline_text import is_value
 from xrelay.passes.infra.verify import walk_ops
-from xrelay.passes.infra.xrelay_pass import Numerics, numerics_of
+from xrelay.passes.infra.xrelay_pass import numerics_of
 from xrelay.shortage import shortage_of
 
 
@@ -49,28 +49,29 @@ def run_pipeline(
 
 def info_of(current: ModulePass) -> PassInfo:
     """Returns the description of an xDSL pass: its own name, options, level and numerics."""
-    kind = type(current)
-    level, numerics = level_of_pass(current.name), numerics_of(kind)
+    kind, added = type(current), registered_passes().get(current.name)
     if not is_value(kind):
-        return _info(current, level, numerics)
+        return _info(current)
     try:
-        return _cached_info(kind, current, level, numerics)
+        return _cached_info(kind, current, added)
     except TypeError:  # an unhashable option
-        return _info(current, level, numerics)
+        return _info(current)
 
 
 @lru_cache(maxsize=1024)
-def _cached_info(kind: type[ModulePass], current: ModulePass, level: int, numerics: Numerics) -> PassInfo:
+def _cached_info(kind: type[ModulePass], current: ModulePass, added: RegisteredPass | None) -> PassInfo:
     """Returns `_info` of a pass; printing the options takes longer than running many a pass.
 
-    `kind` is part of the key because all passes without options have the same hash.
+    `kind` is part of the key because all passes without options have the same hash. `added` is the registration of a
+    pass of another package, on which the result depends.
     """
-    return _info(current, level, numerics)
+    return _info(current)
 
 
-def _info(current: ModulePass, level: int, numerics: Numerics) -> PassInfo:
+def _info(current: ModulePass) -> PassInfo:
     """Returns the description of a pass, with its text in the syntax of `xrelay-opt -p`."""
-    return PassInfo(level, current.name, spec=str(current), numerics=numerics)
+    numerics = numerics_of(type(current))
+    return PassInfo(level_of_pass(current.name), current.name, spec=str(current), numerics=numerics)
 
 
 def _run_one(

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import KW_ONLY, asdict, dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -17,7 +16,7 @@ from xrelay.api.codegen import llvm_texts
 from xrelay.api.interface import tables_of
 from xrelay.api.kernel_stream import KernelCounts, KernelStream
 from xrelay.api.stage_dump import NativePiece, StageReceiver
-from xrelay.api.stage_runner import APPROXIMATING_PASSES, INTEGER_PASSES, Progress, StageRunner, decide
+from xrelay.api.stage_runner import APPROXIMATING_PASSES, INTEGER_PASSES, Progress, StageRunner, selected_passes
 from xrelay.arguments import MAX_OPT_LEVEL
 from xrelay.dialects.shared.attribute_names import COMPILER, PRIMITIVE
 from xrelay.dialects.shared.locations import location_of
@@ -250,8 +249,7 @@ class _Builder:
             tile_products=self.target.tile_products,
             entry=entry,
             records="" if self.records is None else str(self.records),
-            decide=partial(
-                decide,
+            selection=selected_passes(
                 asked=INTEGER_PASSES if self.integers else frozenset(),
                 forbidden=APPROXIMATING_PASSES if self.exact else frozenset(),
             ),

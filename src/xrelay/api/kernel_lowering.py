@@ -20,9 +20,9 @@ from xrelay.lowering.kernel_units import KERNEL, declaration_of, kernel_of
 from xrelay.lowering.kernel_work import kernel_work, with_schedule
 from xrelay.lowering.loop_to_scf.checked_index import RECORD_INDEX
 from xrelay.lowering.pipelines import Phase, Stage
+from xrelay.lowering.registry import passes_of
 from xrelay.passes.infra.pass_instrument import PassInstrument
 from xrelay.passes.infra.pipeline import run_pipeline
-from xrelay.passes.infra.pipeline_text import PassTable, parse_passes
 from xrelay.passes.infra.printing import print_module
 from xrelay.passes.instruments.timing import TimeTree
 from xrelay.passes.instruments.verify import Verify
@@ -85,11 +85,9 @@ def kernel_stages(stages: Sequence[Stage]) -> list[Stage]:
 class KernelLowering:
     """Lowers kernels to LLVM IR, one after another."""
 
-    def __init__(self, stages: Sequence[Stage], target: Target, context: Context, passes: PassTable, clock: TimeTree):
+    def __init__(self, stages: Sequence[Stage], target: Target, context: Context, clock: TimeTree):
         """`stages` are those of `kernel_stages`; `clock` records the time of each."""
-        self._stages: list[tuple[Stage, list[ModulePass]]] = [
-            (stage, list(parse_passes(",".join(stage.passes), passes))) for stage in stages
-        ]
+        self._stages: list[tuple[Stage, Sequence[ModulePass]]] = [(stage, passes_of(stage.passes)) for stage in stages]
         self._target, self._context, self._clock = target, context, clock
         self._instruments: list[PassInstrument] = [Verify(before=False)] if environment.debug() else []
 

@@ -5,12 +5,9 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import IO
 
-from xdsl.transforms import get_all_passes
-
 from xrelay.api.kernel_lowering import KernelLowering, LoweredKernel
 from xrelay.api.kernel_workers import KernelText, WorkerTask, read_message, worker_identity, write_message
 from xrelay.errors import XRelayError
-from xrelay.lowering.registry import pass_thunks
 from xrelay.passes.infra.source import full_context, parse_module
 from xrelay.passes.instruments.timing import TimeTree
 from xrelay.runtime.kernel_work import UNKNOWN_WORK
@@ -25,8 +22,8 @@ class KernelWorker:
         """Raises classes of `xrelay.errors` if the target is unknown."""
         set_host_facts(task.host)
         target = Target.parse(task.target)
-        self._context, passes = full_context(), {**get_all_passes(), **pass_thunks()}
-        self._lowering = KernelLowering(task.stages, target, self._context, passes, TimeTree())
+        self._context = full_context()
+        self._lowering = KernelLowering(task.stages, target, self._context, TimeTree())
         self.identity = worker_identity(task.stages, target)
 
     def lower(self, text: str, symbol: str) -> LoweredKernel:

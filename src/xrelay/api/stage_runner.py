@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from typing import Final
 
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.passes import ModulePass
-from xdsl.transforms import get_all_passes
 
 from xrelay import environment
 from xrelay.api.interface import check_names, main_function
@@ -23,13 +21,13 @@ from xrelay.dialects.shared.levels import level_of
 from xrelay.lowering.kernel_units import KernelUnit, merged_kernels, take_units, work_of
 from xrelay.lowering.kernel_work import kernel_work
 from xrelay.lowering.pipelines import OPTIMIZER, PHASES_OF_ALL_ENTRIES, Phase, Stage, all_passes, remaining_stages
-from xrelay.lowering.registry import pass_thunks
+from xrelay.lowering.registry import passes_of
+from xrelay.passes.catalogue.default_pipeline import PassSelection
 from xrelay.passes.catalogue.extensions import registered_passes
 from xrelay.passes.catalogue.relay_names import canonical
 from xrelay.passes.infra.pass_context import PassContext, configured
 from xrelay.passes.infra.pass_instrument import PassInstrument
 from xrelay.passes.infra.pipeline import run_pipeline
-from xrelay.passes.infra.pipeline_text import parse_passes
 from xrelay.passes.infra.source import full_context
 from xrelay.passes.infra.verify import walk_ops
 from xrelay.passes.instruments.timing import PassTiming, TimeTree
@@ -67,16 +65,10 @@ APPROXIMATING_PASSES: frozenset[str] = frozenset(
 """The passes that `compile(…, exact=True)` forbids."""
 
 
-def decide(
-    pass_name: str, *, asked: frozenset[str] = frozenset(), forbidden: frozenset[str] = frozenset()
-) -> bool | None:
-    """Whether the entered context or `asked` enables a graph pass; `None` if neither names it.
-
-    Disabling wins, by the context or by `forbidden`.
-    """
-    context, name = _context(), canonical(pass_name)
-    disabled = context.disabled_pass | forbidden
-    return name not in disabled if name in disabled | context.required_pass | asked else None
+def selected_passes(*, asked: frozenset[str] = frozenset(), forbidden: frozenset[str] = frozenset()) -> PassSelection:
+    """Returns the passes of the entered context, with those in `asked` required and those in `forbidden` disabled."""
+    context = _context()
+    return PassSelection(context.required_pass | asked, context.disabled_pass | forbidden)
 
 
 def _context() -> PassContext:
@@ -91,7 +83,7 @@ def _no_context() -> PassContext:
     return PassContext()
 
 
-def _required_passes(stage: Stage, passes: Sequence[ModulePass]) -> frozenset[str]:
+def _required_passes(stage: Stage) -> frozenset[str]:
     """Returns the passes of a stage that no instrument may skip: those that the context requires, and all lowerings.
 
     `should_run` of an instrument applies only to passes of the graph optimiser and of other packages; all other passes
@@ -99,8 +91,12 @@ def _required_passes(stage: Stage, passes: Sequence[ModulePass]) -> frozenset[st
     """
     if stage.phase in OPTIMIZER:
         return _context().required_pass
-    added = registered_passes()
-    return frozenset(canonical(current.name) for current in passes if current.name not in added)
+    return _canonical_names(stage.passes) - registered_passes().keys()
+
+
+@lru_cache(maxsize=64)
+def _canonical_names(passes: tuple[str, ...]) -> frozenset[str]:
+    return frozenset(canonical(spec.partition("{")[0]) for spec in passes)
 
 
 class StageRunner:
@@ -116,7 +112,6 @@ class StageRunner:
         self._receiver = receiver
         self._progress = progress
         self._context = full_context()
-        self._passes = {**get_all_passes(), **pass_thunks()}
         self.clock = TimeTree()
         self.work: dict[str, KernelWork] = {}
         """The work of the kernels in the module, by symbol; kernels that a `KernelStream` takes are not in it."""
@@ -161,7 +156,7 @@ class StageRunner:
         names = {spec.partition("{")[0] for spec in all_passes(own)}
         if shapes_compilation() or target.triple is not None or not names.isdisjoint(registered_passes()):
             return None
-        lowering = KernelLowering(own, target, self._context, self._passes, self.clock)
+        lowering = KernelLowering(own, target, self._context, self.clock)
         options = CodeOptions(target.mcpu, ",".join(target.code_features()), llvm_level)
         identity = code_identity(own, target, options)
         count = _worker_count(module)
@@ -191,9 +186,9 @@ class StageRunner:
                 self._receiver.receive(number, stage.name, module)
 
     def _run_stage(self, module: ModuleOp, stage: Stage, instruments: Sequence[PassInstrument]) -> None:
-        parsed, context = parse_passes(",".join(stage.passes), self._passes), _context()
-        passes = [configured(current, context, use_level=False) for current in parsed]
-        required = _required_passes(stage, passes)
+        context = _context()
+        passes = [configured(current, context, use_level=False) for current in passes_of(stage.passes)]
+        required = _required_passes(stage)
         with self.clock.step(stage.name):
             run_pipeline(module, passes, context=self._context, instruments=instruments, required=required)
 

@@ -24,7 +24,7 @@ from xrelay import environment
 from xrelay.api.kernel_workers import read_message, write_message
 from xrelay.api.request import chosen_level, chosen_target
 from xrelay.api.sources import Shapes, Source, load_source
-from xrelay.api.stage_runner import Progress, StageRunner, decide
+from xrelay.api.stage_runner import Progress, StageRunner, selected_passes
 from xrelay.api.tuning_messages import TuningAnswer, TuningJob, TuningTask
 from xrelay.arguments import GivenShapes, checked_integer, checked_path, checked_shapes
 from xrelay.dialects.loop import WeightOp
@@ -184,7 +184,7 @@ def _module_of_kernels(source: Source, target: Target, opt_level: int, shapes: S
         vector_lanes=target.lanes(),
         schedule_target=str(target),
         tile_products=target.tile_products,
-        decide=decide,
+        selection=selected_passes(),
     )
     with target:
         StageRunner(stages_before("loop-assign-schedules", remaining_stages(stages, module))).run(module)

@@ -19,6 +19,7 @@ from xrelay.dialects.loop import ForOp, LoopKind
 from xrelay.interpreters.loop import run_kernel
 from xrelay.lowering.pipelines import Phase, compile_stages
 from xrelay.lowering.topi_to_loop.schedules.choose_family import schedule_kernel
+from xrelay.passes.catalogue.default_pipeline import PassSelection
 from xrelay.passes.infra.source import full_context, parse_module
 from xrelay.passes.loop.lower_blocks import lower_blocks
 from xrelay.passes.loop.nest_queries import kernels_of, loops_of
@@ -28,9 +29,8 @@ from xrelay.target import Target
 TARGET = Target.parse("cpu -mcpu=x86-64-v4 -num-threads=2")
 
 
-def forbid_static_passes(name: str) -> bool | None:
-    """Forbids the pass whose op expands otherwise for images of dynamic size: the sizes become dynamic after it."""
-    return False if name == "relay-apply-winograd" else None
+WITHOUT_STATIC_PASSES = PassSelection(disabled=frozenset({"relay-apply-winograd"}))
+"""Forbids the pass whose op expands otherwise for images of dynamic size: the sizes become dynamic after it."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,9 @@ class FamilyCase:
 
     def dynamic(self) -> DynamicKernel:
         module = relay.Module.from_expr(self.expr)
-        stages = compile_stages(vector_lanes=TARGET.lanes(), schedule_target=str(TARGET), decide=forbid_static_passes)
+        stages = compile_stages(
+            vector_lanes=TARGET.lanes(), schedule_target=str(TARGET), selection=WITHOUT_STATIC_PASSES
+        )
         for stage in stages:
             loop = stage.phase is Phase.LOOP
             run_passes(module, ",".join(name for name in stage.passes if "assign" not in name))
