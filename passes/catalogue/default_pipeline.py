@@ -72,6 +72,7 @@ LIFTING_PIPELINE: tuple[PipelineRow, ...] = (
 
 OPTIMIZER_PIPELINE: tuple[PipelineRow, ...] = (
     PipelineRow(0, "relay-select-entry{entry={entry}}", "each entry becomes a program of its own"),
+    PipelineRow(1, "relay-simplify-loops", "constants that a loop carries can be folded in its body"),
     PipelineRow(1, "relay-to-basic-block-normal-form", "an op that only one branch uses runs only in that branch"),
     PipelineRow(0, "relay-dynamic-to-static", "kernels take shapes as attributes, not as tensors"),
     PipelineRow(ON_DEMAND, "relay-fake-quantization-to-integer", "integer arithmetic is faster for quantised networks"),

@@ -34,6 +34,7 @@ FOLDERS: dict[str, str] = {
     "relay-add-callers": "passes/functions",
     "relay-lift-closures": "passes/functions",
     "relay-select-entry": "passes/functions",
+    "relay-simplify-loops": "passes/relay",
     "relay-to-basic-block-normal-form": "passes/relay",
     "relay-eliminate-common-subexpr": "passes/relay",
     "relay-dead-code-elimination": "passes/relay",

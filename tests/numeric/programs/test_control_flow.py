@@ -157,7 +157,31 @@ GROWING = program(
     """,
 )
 
+# A weight is carried without a change, first while a condition holds, then in a loop inside, and is used at the end.
+UNCHANGED = program(
+    "%n: tensor<i64>, %c: tensor<i1>, %x: tensor<3x4xf32>",
+    "%a, %b",
+    """
+    %w = relay.constant dense<0.25> : tensor<4x4xf32>
+    %r = relay.loop(%i, %v : U = %w : tensor<4x4xf32>, %p : U = %x : tensor<3x4xf32>)
+        to %n : tensor<i64> while %c : tensor<i1> -> U {
+      %s = relay.loop(%j, %q : U = %p : U, %u : U = %v : U) to %n : tensor<i64> -> U {
+        %d = relay.nn.dense(%q, %u) : (U, U) -> U
+        %t = relay.tuple(%d, %u) : (U, U) -> U
+        relay.yield %t : U
+      }
+      %e = relay.tuple_get_item(%s) {index = 0} : (U) -> U
+      %y = relay.tuple(%c, %v, %e) : (tensor<i1>, U, U) -> U
+      relay.yield %y : U
+    }
+    %a = relay.tuple_get_item(%r) {index = 1} : (U) -> U
+    %f = relay.tuple_get_item(%r) {index = 0} : (U) -> U
+    %b = relay.add(%f, %w) : (U, tensor<4x4xf32>) -> U
+    """,
+)
+
 CASES = {
+    "unchanged": (UNCHANGED, [[np.array(n), np.array(c), X] for n, c in ((2, True), (0, True), (3, False))]),
     "branches": (BRANCHES, [[np.array(c), X] for c in (True, False)]),
     "swapping": (SWAPPING, [[np.array(c), X] for c in (True, False)]),
     "turns": (TURNS, [[np.array(n), np.array(c), X] for n, c in ((3, True), (2, True), (-1, True), (1, False))]),

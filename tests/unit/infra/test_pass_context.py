@@ -164,6 +164,7 @@ def test_every_graph_pass_has_a_row_or_is_unknown_to_relay() -> None:
         "relay-fuse-rows",
         "relay-select-entry",
         "relay-simplify-batch-matmul",
+        "relay-simplify-loops",
         "relay-split-conv-transpose",
         "relay-split-convolutions",
         "relay-split-wide-ops",
