@@ -21,10 +21,10 @@ After:
     %p = relay.nn.batch_matmul(%a, %k)                               %p : tensor<1x4x4x512xf32>
     %y = relay.reshape(%p)                                           %y : tensor<1x16x1x512xf32>
 
-A repetition is an op `repeat`, or `expand_dims`, `broadcast_to` and `reshape`. It stays if a matrix of the first
-operand has more than 64 rows: a copy then costs little beside the product, and the reshape would separate the product
-from its epilogue. A factor without a transposition or a repetition stays, because it may fuse with the op that computes
-the operand.
+A repetition is an op `repeat`, or `expand_dims`, `broadcast_to` and `reshape`, whose shapes may be operands. It stays
+if a matrix of the first operand has more than 64 rows: a copy then costs little beside the product, and the reshape
+would separate the product from its epilogue. A factor without a transposition or a repetition stays, because it may
+fuse with the op that computes the operand.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
 
 from xrelay.dialects.relay.core.attribute_values import bool_attribute
 from xrelay.dialects.relay.core.broadcast import has_one_element
-from xrelay.dialects.relay.ops.dyn.shapes import DynBroadcastToOp
+from xrelay.dialects.relay.ops.dyn.shapes import DynBroadcastToOp, DynReshapeOp
 from xrelay.dialects.relay.ops.nn.matmul import BatchMatmulOp
 from xrelay.dialects.relay.ops.tensor.arithmetic import MultiplyOp
 from xrelay.dialects.relay.ops.tensor.movement import BroadcastToOp, RepeatOp
@@ -164,8 +164,7 @@ def _repeated(value: SSAValue) -> tuple[SSAValue, int] | None:
     if (op := owner_of(value, RepeatOp)) is not None:
         repeats = op.repeats.value.data
         return (op.data, repeats) if op.axis.value.data % rank == rank - 3 and repeats > 1 else None
-    joined = owner_of(value, ReshapeOp)
-    widened = None if joined is None else joined.data.owner
+    widened = joined.data.owner if isinstance(joined := value.owner, ReshapeOp | DynReshapeOp) else None
     if not isinstance(widened, BroadcastToOp | DynBroadcastToOp):
         return None
     apart = owner_of(widened.data, UnaryReshapingOp)

@@ -31,6 +31,29 @@ func.func @values(%p: tensor<1x16x?x?xf32, #relay.dims<s, n>>, %v: tensor<1x4x?x
   func.return %y : tensor<1x16x?x64xf32, #relay.dims<s>>
 }
 
+// The shapes of a repetition may be operands, as for a dynamic number of keys.
+// CHECK-LABEL: func.func @dynamic_shapes
+// CHECK-NOT:     relay.dyn.
+// CHECK:         relay.nn.batch_matmul(%{{.*}}, %k) : (tensor<1x4x4x64xf32>, tensor<1x4x?x64xf32, #relay.dims<n>>)
+// CHECK-NOT:     relay.dyn.
+func.func @dynamic_shapes(%q: tensor<1x16x1x64xf32>, %k: tensor<1x4x?x64xf32, #relay.dims<n>>) -> tensor<1x16x1x?xf32, #relay.dims<n>> {
+  %c = relay.constant dense<[4, 64]> : tensor<2xi64>
+  %f = relay.constant dense<[1, 4, 4]> : tensor<3xi64>
+  %g = relay.constant dense<[1, 16]> : tensor<2xi64>
+  %w = relay.constant dense<64> : tensor<1xi64>
+  %s = relay.shape_of(%k) : (tensor<1x4x?x64xf32, #relay.dims<n>>) -> tensor<4xi64>
+  %n = relay.strided_slice(%s) {begin = [2], end = [3], axes = [0]} : (tensor<4xi64>) -> tensor<1xi64>
+  %u = relay.tuple(%f, %n, %w) : (tensor<3xi64>, tensor<1xi64>, tensor<1xi64>) -> tuple<tensor<3xi64>, tensor<1xi64>, tensor<1xi64>>
+  %v = relay.concatenate(%u) : (tuple<tensor<3xi64>, tensor<1xi64>, tensor<1xi64>>) -> tensor<5xi64>
+  %i = relay.tuple(%g, %n, %w) : (tensor<2xi64>, tensor<1xi64>, tensor<1xi64>) -> tuple<tensor<2xi64>, tensor<1xi64>, tensor<1xi64>>
+  %j = relay.concatenate(%i) : (tuple<tensor<2xi64>, tensor<1xi64>, tensor<1xi64>>) -> tensor<4xi64>
+  %e = relay.expand_dims(%k) {axis = 2} : (tensor<1x4x?x64xf32, #relay.dims<n>>) -> tensor<1x4x1x?x64xf32, #relay.dims<n>>
+  %b = relay.dyn.broadcast_to(%e, %v) : (tensor<1x4x1x?x64xf32, #relay.dims<n>>, tensor<5xi64>) -> tensor<1x4x4x?x64xf32, #relay.dims<n>>
+  %r = relay.dyn.reshape(%b, %j) {relay.requires = #relay.requirements<n >= 1 "C2 an extent that is not copied">} : (tensor<1x4x4x?x64xf32, #relay.dims<n>>, tensor<4xi64>) -> tensor<1x16x?x64xf32, #relay.dims<n>>
+  %y = relay.nn.batch_matmul(%q, %r) : (tensor<1x16x1x64xf32>, tensor<1x16x?x64xf32, #relay.dims<n>>) -> tensor<1x16x1x?xf32, #relay.dims<n>>
+  func.return %y : tensor<1x16x1x?xf32, #relay.dims<n>>
+}
+
 // Two transpositions cancel.
 // CHECK-LABEL: func.func @transposed
 // CHECK-NEXT:    relay.nn.batch_matmul(%a, %b) {transpose_b = false}
