@@ -1,10 +1,12 @@
-"""Memory for native code: aligned blocks, and pools of objects that one call uses at a time."""
+"""Memory for native code: aligned blocks, memory for outputs, and pools of objects that one call uses at a time."""
 
 from __future__ import annotations
 
 import contextlib
+import math
 import mmap
 import sys
+import weakref
 from collections import deque
 from collections.abc import Callable
 from ctypes import CDLL, Array, addressof, c_char
@@ -20,6 +22,7 @@ _T = TypeVar("_T")
 _BUFFER_OF: Final = cast("Callable[[object], Array[c_char]]", (c_char * 0).from_buffer)
 _HUGE_PAGE: Final = 2 << 20
 _MAPPED_FROM: Final = 2 * _HUGE_PAGE  # the heap is as fast for smaller blocks
+_REUSED_FROM: Final = 1 << 18  # the heap keeps smaller blocks
 
 
 def address_of(array: NDArray[Any]) -> int:
@@ -84,6 +87,36 @@ def trim_heap() -> None:
 def _slice_aligned(block: NDArray[np.uint8], size: int, alignment: int) -> NDArray[np.uint8]:
     start = -address_of(block) % alignment
     return block[start : start + size]
+
+
+class OutputMemory:
+    """Memory for the large outputs of a model, reused after the caller has dropped the array and all of its views.
+
+    The system clears new pages, which takes as long as the copy of a cache of keys and values that a decoder appends
+    to. There is at most one free block for each output. A block has room for a growing output, and several threads may
+    allocate at a time.
+    """
+
+    def __init__(self, count: int):
+        """Creates memory for `count` outputs, without blocks."""
+        self._free = [deque[NDArray[np.uint8]](maxlen=1) for _ in range(count)]
+
+    def allocate(self, number: int, shape: tuple[int, ...], dtype: np.dtype[Any]) -> NDArray[Any]:
+        """Returns an uninitialised array for output `number`. Raises `ExecutionError` if allocation fails."""
+        size = math.prod(shape) * dtype.itemsize
+        if size < _REUSED_FROM:
+            return np.empty(shape, dtype)
+        free = self._free[number]
+        try:
+            block = free.pop()
+        except IndexError:
+            block = None
+        if block is None or not size <= block.size <= 2 * size:
+            block = aligned_bytes(size + size // 8)
+        # All views refer to `owner`, since its base is no array.
+        owner = np.frombuffer(block.data, np.uint8, count=size)
+        weakref.finalize(owner, free.append, block).atexit = False
+        return owner.view(dtype).reshape(shape)
 
 
 class Pool(Generic[_T]):

@@ -27,7 +27,7 @@ from xrelay.runtime.abi import (
     describe_allocation,
     describe_failure,
 )
-from xrelay.runtime.arena import Pool, address_of, aligned_bytes
+from xrelay.runtime.arena import OutputMemory, Pool, address_of, aligned_bytes
 from xrelay.runtime.artifact import Artifact, check_machine
 from xrelay.runtime.dim_text import evaluate, names_in, solved_sizes
 from xrelay.runtime.lists import DynamicBufferReader, Listed
@@ -84,13 +84,14 @@ class Plan:
     sizes: Mapping[str, int]
     memory: MemoryNeeds
     """The memory of a call with one thread."""
+    output_memory: OutputMemory
     is_short: bool = False
     """Whether runs are too short to need polling (see `running.py`)."""
 
     def new_outputs(self) -> list[NDArray[Any]]:
         """Returns arrays for the outputs. Raises `ExecutionError` if allocation fails."""
         try:
-            return [np.empty(shape, dtype) for shape, dtype in self.outputs]
+            return [self.output_memory.allocate(number, *output) for number, output in enumerate(self.outputs)]
         except (MemoryError, ValueError) as error:
             raise ExecutionError(f"cannot allocate the outputs: {error}", help="use a smaller batch") from error
 
@@ -261,6 +262,7 @@ class Executable:
         if metadata.dynamic_buffers:
             self._release = ctypes.CFUNCTYPE(None, _POINTER)(self._library.address(RELEASE_SYMBOL))
         self._leading = len(metadata.inputs) + len(metadata.written)
+        self._output_memory = OutputMemory(len(metadata.written))
         self._weights = [address_of(array) for array in artifact.weights]
         if not metadata.dims:
             self.constant = self._plan_of(metadata.arena_size, (), metadata.memory.sizes, None)
@@ -356,7 +358,8 @@ class Executable:
         leading, weights, num_values = self._leading, self._weights, self._dynamic_buffers.count
         frames = Pool(lambda: Frame(leading, weights, arena_size, dims, num_values))
         memory = MemoryNeeds(arena_size, *others, not_counted=metadata.memory.uncounted)
-        return Plan(outputs, arena_size, frames, dict(zip(metadata.dims, sizes, strict=True)), memory)
+        named = dict(zip(metadata.dims, sizes, strict=True))
+        return Plan(outputs, arena_size, frames, named, memory, self._output_memory)
 
     def _error(
         self, status: int, context: Context, sizes: Mapping[str, int], exceeded: str | None = None

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from xrelay.errors import ExecutionError
-from xrelay.runtime.arena import Pool, address_of, align, aligned_bytes
+from xrelay.runtime.arena import OutputMemory, Pool, address_of, align, aligned_bytes
 
 
 @pytest.mark.parametrize("size", [0, 1, 63, 4096, (4 << 20) - 1, 4 << 20, 9_000_001])
@@ -82,6 +82,29 @@ def test_pool_reuses_what_is_free():
     pool.release(one)
     assert pool.acquire() is one
     assert len(made) == 2
+
+
+FLOAT = np.dtype(np.float32)
+
+
+def test_outputs_reuse_the_memory_of_dropped_arrays():
+    memory = OutputMemory(2)
+    array = memory.allocate(0, (300, 300), FLOAT)
+    address = address_of(array)
+    view = array[1:, None]
+    del array
+    assert address_of(memory.allocate(0, (300, 300), FLOAT)) != address  # the view uses it
+    del view
+    assert address_of(memory.allocate(1, (300, 300), FLOAT)) != address  # another output
+    assert address_of(memory.allocate(0, (310, 300), FLOAT)) == address  # a little larger
+
+
+def test_outputs_of_other_sizes_get_other_memory():
+    memory = OutputMemory(1)
+    for shape in ((300, 300), (400, 300), (100, 1000), (600, 1000), (0, 3), (2, 2)):
+        array = memory.allocate(0, shape, FLOAT)
+        array[...] = 1
+        assert (array.shape, array.dtype, array.flags.c_contiguous) == (shape, FLOAT, True)
 
 
 TRIMMED = """
