@@ -80,17 +80,7 @@ def add_switches(add_argument: Callable[..., object], switches: Mapping[str, str
         add_argument(flag, action="store_true", help=text)
 
 
-def answer_in_one_line(parser: ArgumentParser) -> None:
-    """Makes `parser` report errors on one line instead of printing its usage."""
-
-    def error(message: str) -> NoReturn:
-        sys.stderr.write(f"{parser.prog}: error: {message}; help: {_hint(message, parser)}\n")
-        sys.exit(2)
-
-    parser.error = error
-
-
-def _hint(message: str, parser: ArgumentParser) -> str:
+def flag_hint(message: str, parser: ArgumentParser) -> str:
     """Returns the valid flag or word closest to an invalid one, else a pointer to their list."""
     listed = f"{parser.prog} --help lists the flags"
     choice = _CHOICE.search(message)
@@ -101,6 +91,16 @@ def _hint(message: str, parser: ArgumentParser) -> str:
     known = _FLAG.findall(parser.format_help())
     hints = (did_you_mean(flag, known, "") for flag in _FLAG.findall(message))
     return next(filter(None, hints), listed)
+
+
+def answer_in_one_line(parser: ArgumentParser, hint: Callable[[str, ArgumentParser], str] = flag_hint) -> None:
+    """Makes `parser` report errors on one line, with a hint, instead of printing its usage."""
+
+    def error(message: str) -> NoReturn:
+        sys.stderr.write(f"{parser.prog}: error: {message}; help: {hint(message, parser)}\n")
+        sys.exit(2)
+
+    parser.error = error
 
 
 _LOCATION = re.compile(r"(?P<name>.*?):(?P<line>\d+):(?P<column>\d+): (?:error|note|warning|remark): ")

@@ -8,12 +8,13 @@ from xdsl.utils.arg_spec import parse_spec
 from xdsl.utils.exceptions import ArgSpecParseError
 
 from xrelay.tools.command_line import add_switches, answer_in_one_line
+from xrelay.tools.opt.mlir_spelling import flag_or_pass_hint
 from xrelay.tools.opt.pass_flags import add_pass_flags, add_recorded_flags
 
 
 def add_arguments(parser: ArgumentParser, version: str) -> None:
     """Declares every flag, grouped by purpose."""
-    answer_in_one_line(parser)
+    answer_in_one_line(parser, flag_or_pass_hint)
     add_recorded_flags(parser)
     parser.add_argument("input_file", nargs="?", help="input file; '-' or omitted: standard input")
     parser.add_argument("-v", "--version", action="version", version=version)

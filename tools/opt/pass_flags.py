@@ -29,6 +29,7 @@ from xrelay.passes.infra.pipeline_text import FUNCTION, PassTable, PipelineEntry
 from xrelay.passes.infra.source import read_text
 from xrelay.tools.command_line import add_switches
 from xrelay.tools.opt.catalogue import named_pipelines
+from xrelay.tools.opt.mlir_spelling import own_spelling
 
 if TYPE_CHECKING:
     from xrelay.passes.instruments.reproducer import Reproducer
@@ -272,11 +273,14 @@ def recorded_flags(args: Namespace) -> list[str]:
 
 
 def add_recorded_flags(parser: ArgumentParser) -> None:
-    """Makes `parser` prepend the flags that the reproducer of `--run-reproducer` records to the command line."""
+    """Makes `parser` prepend the flags that the reproducer of `--run-reproducer` records to the command line.
+
+    The command line may be spelt as for `mlir-opt`.
+    """
     parse = parser.parse_args
 
     def parse_args(args: list[str] | None = None) -> Namespace:
-        written = sys.argv[1:] if args is None else list(args)
+        written = own_spelling(sys.argv[1:] if args is None else args, parser)
         namespace = parse(written)
         recorded = _recorded(namespace)
         return namespace if not recorded else parse([*recorded, *written])
