@@ -331,8 +331,8 @@ MAX_ELEMENTS = 64
 class ArangeOp(RelayOp):
     """The `max(ceil((stop - start) / step), 0)` numbers `start + i * step` for i from 0.
 
-    Their number is known if start, stop and step are known integers, or if start is 0, step is 1 and stop is a named
-    extent.
+    Their number is known if start, stop and step are known integers, or if step is 1 and `stop - start` is a known
+    extent that is not negative.
 
     Constraints:
     - C2: start, stop and step have rank 0 and are not booleans.
@@ -421,5 +421,7 @@ def _count(facts: Facts) -> Dim | None:
     facts.require(step != 0, "C3", "the step is 0")
     if isinstance(start, int) and isinstance(stop, int) and isinstance(step, int):
         return max(-((start - stop) // step), 0)
-    counts_up = start == 0 and step == 1 and not isinstance(stop, AnyDim) and is_nonnegative(stop)
-    return stop if counts_up else None
+    if step != 1 or isinstance(start, AnyDim) or isinstance(stop, AnyDim):
+        return None
+    count = stop - start
+    return count if is_nonnegative(count) else None

@@ -106,3 +106,19 @@ func.func @settled(%x: tensor<2x2xf32>, %y: tensor<?xf32, #relay.dims<n>>) -> (t
   %c = relay.concatenate(%t) : (tuple<tensor<?xf32, #relay.dims<n>>, tensor<?xf32, #relay.dims<e>>>) -> tensor<?xf32, #relay.dims<n + e>>
   func.return %c, %y : tensor<?xf32, #relay.dims<n + e>>, tensor<?xf32, #relay.dims<n>>
 }
+
+// The positions after a cache: `seq` numbers from `past`. Fewer than none may be left from `seq` to `past`.
+// CHECK-LABEL: func.func @positions
+// CHECK:         relay.arange(%p, %q, %one) : {{.*}} -> tensor<?xi64, #relay.dims<seq>>
+// CHECK:         relay.arange(%s, %p, %one) {relay.binds = #relay.bounds<r>} : {{.*}} -> tensor<?xi64, #relay.dims<r>>
+func.func @positions(%x: tensor<?xf32, #relay.dims<past>>, %y: tensor<?xf32, #relay.dims<seq>>) -> (!relay.incomplete, !relay.incomplete) {
+  %one = relay.constant dense<1> : tensor<i64>
+  %a = relay.shape_of(%x) : (tensor<?xf32, #relay.dims<past>>) -> tensor<1xi64>
+  %b = relay.shape_of(%y) : (tensor<?xf32, #relay.dims<seq>>) -> tensor<1xi64>
+  %p = relay.reshape(%a) {newshape = []} : (tensor<1xi64>) -> tensor<i64>
+  %s = relay.reshape(%b) {newshape = []} : (tensor<1xi64>) -> tensor<i64>
+  %q = relay.add(%p, %s) : (tensor<i64>, tensor<i64>) -> tensor<i64>
+  %0 = relay.arange(%p, %q, %one) : (tensor<i64>, tensor<i64>, tensor<i64>) -> !relay.incomplete
+  %1 = relay.arange(%s, %p, %one) : (tensor<i64>, tensor<i64>, tensor<i64>) -> !relay.incomplete
+  func.return %0, %1 : !relay.incomplete, !relay.incomplete
+}
