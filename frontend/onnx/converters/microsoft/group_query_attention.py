@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
+from xdsl.dialects.builtin import i64
 from xdsl.ir import SSAValue
 
+from xrelay.dialects.relay.ops.tensor.cast import CastOp
 from xrelay.frontend.onnx.converters.definition import (
     MICROSOFT,
     NodeView,
@@ -107,8 +109,14 @@ def _past_lengths(node: NodeView, query: SSAValue) -> SSAValue:
 
 
 def _total(node: NodeView) -> SSAValue:
-    """The length of the longest entry, including new places."""
-    return node.emit("cast", node.reshape(node.input(_TOTAL), ()), dtype="int64")
+    """The length of the longest entry, including new places.
+
+    Models narrow an extent to i32. The length is the number before, so that the extent of the cache is known.
+    """
+    total = node.input(_TOTAL)
+    if isinstance(total.owner, CastOp) and element_type_of(total.owner.data.type) == i64:
+        total = total.owner.data
+    return node.emit("cast", node.reshape(total, ()), dtype="int64")
 
 
 def _cached(node: NodeView, number: int, new: SSAValue, places: SSAValue) -> SSAValue:

@@ -6,11 +6,15 @@ from typing import Any
 
 import numpy as np
 import pytest
+from onnx import TensorProto, helper, numpy_helper
 from support.microsoft_nodes import DOMAIN, check
 from support.one_node import Array, node_model
+from xdsl.dialects.func import FuncOp
 
+from xrelay.dialects.shared.types import shape_of
 from xrelay.errors import XRelayError
 from xrelay.frontend.onnx import import_onnx
+from xrelay.index_algebra.dims import shape_text
 
 RNG = np.random.default_rng(8)
 
@@ -58,6 +62,38 @@ def test_grouped_queries_with_biases_and_sinks(
     counts = [np.full(2, past + new - 1, np.int32), np.array(past + new, np.int32)]
     words = {"num_heads": 4, "kv_num_heads": 2, "outputs": ("y", "k", "v"), **words}
     check("GroupQueryAttention", [*operands, *counts, None, None, None, bias, sinks], **words)
+
+
+def test_extents_of_caches_are_known() -> None:
+    """The total length is an extent that the model narrows to i32."""
+    nodes = [
+        helper.make_node("Shape", ["mask"], ["shape"]),
+        helper.make_node("Gather", ["shape", "one"], ["extent"]),
+        helper.make_node("Cast", ["extent"], ["total"], to=TensorProto.INT32),
+        helper.make_node(
+            "GroupQueryAttention",
+            ["q", "k", "v", "past_k", "past_v", "lengths", "total"],
+            ["y", "present_k", "present_v"],
+            domain=DOMAIN,
+            num_heads=4,
+            kv_num_heads=2,
+        ),
+    ]
+    floats: dict[str, list[str | int]] = {
+        "q": ["b", "s", 32],
+        **{name: ["b", "s", 16] for name in ("k", "v")},
+        **{name: ["b", 2, "p", 8] for name in ("past_k", "past_v")},
+    }
+    inputs = [helper.make_tensor_value_info(name, TensorProto.FLOAT, shape) for name, shape in floats.items()]
+    inputs.append(helper.make_tensor_value_info("mask", TensorProto.INT64, ["b", "t"]))
+    inputs.append(helper.make_tensor_value_info("lengths", TensorProto.INT32, ["b"]))
+    outputs = [helper.make_tensor_value_info(name, TensorProto.FLOAT, None) for name in ("y", "present_k", "present_v")]
+    graph = helper.make_graph(nodes, "g", inputs, outputs, [numpy_helper.from_array(np.array(1), "one")])
+    opsets = [helper.make_opsetid("", 17), helper.make_opsetid(DOMAIN, 1)]
+    module = import_onnx(helper.make_model(graph, opset_imports=opsets))
+    (main,) = [op for op in module.walk() if isinstance(op, FuncOp)]
+    shapes = [shape_text(shape_of(type)) for type in main.function_type.outputs.data]
+    assert shapes == ["(b, s, 32)", *["(b, 2, max(p, t), 8)"] * 2]
 
 
 @pytest.mark.parametrize(
