@@ -69,9 +69,10 @@ def run_tests(name: str, report_flag: str, *command: str, hidden: bool = False) 
 
 def run_pytest(name: str, folders: tuple[str, ...], jobs: int, *, hidden: bool) -> Result:
     """Python tests in `jobs` processes, at least one."""
-    # Neighbours run in one worker, and so share their fixtures, until one of the workers has nothing left.
-    command = ("pytest", *folders, "-n", str(max(1, jobs)), "--dist", "worksteal")
-    return run_tests(name, "--junitxml", *command, hidden=hidden)
+    # Neighbours run in one worker, and so share their fixtures, until one of the workers has nothing left. A single
+    # process needs no worker, whose messages take as long as a test that compiles nothing.
+    workers = ("-n", str(jobs), "--dist", "worksteal") if jobs > 1 else ()
+    return run_tests(name, "--junitxml", "pytest", *folders, *workers, hidden=hidden)
 
 
 def run(command: tuple[str, ...], *, hidden: bool) -> tuple[int, str]:
