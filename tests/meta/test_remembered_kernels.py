@@ -30,7 +30,7 @@ kernels_are_remembered = remembered.remembered_kernels
 
 @pytest.fixture(autouse=True)
 def nothing_known(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(remembered, "THOROUGH", 1)
+    monkeypatch.setattr(remembered, "OPTIMISED", 1)
     monkeypatch.setattr(remembered, "_codes", {})
     monkeypatch.setattr(remembered, "_lowered", {})
     monkeypatch.setattr(remembered, "_host_codes", {})
@@ -99,7 +99,7 @@ def test_most_kernels_that_no_cache_gets_are_compiled_at_level_0(
     monkeypatch.setenv("XRELAY_CACHE_DIR", str(tmp_path))
     monkeypatch.setenv("XRELAY_CACHE", "1")
     optimised = objects()
-    monkeypatch.setattr(remembered, "THOROUGH", 1 << 32)
+    monkeypatch.setattr(remembered, "OPTIMISED", 1 << 32)
     assert objects() != optimised
     assert objects(cache=True) == optimised
 

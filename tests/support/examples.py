@@ -12,7 +12,10 @@ OPT_LEVELS = (0, 3) if FACTOR > 1 else (3,)
 """The levels at which tests compile single ops; `make test` compiles only networks at all levels."""
 
 THOROUGH = 1 if FACTOR > 1 else 4
-"""Some checks run for one text in this many, chosen by `chance`: optimisation, verification after each pass, levels."""
+"""Some checks run for one text in this many, chosen by `chance`: verification after each pass, levels."""
+
+OPTIMISED = 1 if FACTOR > 1 else 8
+"""LLVM optimises one module in this many, chosen by `chance`, in tests that remember kernels."""
 
 
 def chance(text: str) -> int:

@@ -6,7 +6,7 @@ keeps code in memory by these keys, also for `cache=False`. Lowering does not de
 lowered once, and then compiled once for each level. Code outside of kernels is kept by its LLVM IR. Models use no cache
 on disk unless a test turns it on.
 
-LLVM takes a sixth of the time of such tests. Without a cache on disk, it optimises one module in four in `make test`,
+LLVM takes a sixth of the time of such tests. Without a cache on disk, it optimises one module in eight in `make test`,
 chosen by a hash of the text, and every module in `make test-all`. `test_kernel_streams.py` tests the keys that users'
 compilations have, `test_remembered_kernels.py` those of this module.
 """
@@ -21,7 +21,7 @@ from typing import TypeVar
 
 import pytest
 
-from support.examples import THOROUGH, chance
+from support.examples import OPTIMISED, chance
 from xrelay import environment
 from xrelay.api import build_artifact, stage_runner
 from xrelay.api.kernel_lowering import LoweredKernel
@@ -70,9 +70,9 @@ class RememberingStream(KernelStream):
         return objects
 
     def _is_optimised(self, symbol: str) -> bool:
-        """Whether LLVM optimises the kernel: one kernel in `THOROUGH`, and every kernel that may be written to a cache
+        """Whether LLVM optimises the kernel: one kernel in `OPTIMISED`, and every kernel that may be written to a cache
         on disk."""
-        return self._objects is not None or int(symbol[-8:], 16) % THOROUGH == 0
+        return self._objects is not None or int(symbol[-8:], 16) % OPTIMISED == 0
 
     def _at_level_0(self) -> RememberingStream:
         quick = copy(self)
@@ -92,7 +92,7 @@ def compile_remembered(
     if cache is not None:
         return compile_many(ir_texts, cpu=cpu, features=features, opt_level=opt_level, cache=cache)
     levels = [
-        level if chance(text) % THOROUGH == 0 or TILES in text else 0
+        level if chance(text) % OPTIMISED == 0 or TILES in text else 0
         for text, level in zip(ir_texts, opt_level, strict=True)
     ]
     keys = [(text, cpu, features, level) for text, level in zip(ir_texts, levels, strict=True)]

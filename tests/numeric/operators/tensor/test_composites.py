@@ -131,6 +131,7 @@ def test_normalisations_of_long_rows(shape: tuple[int | str, ...]) -> None:
     np.testing.assert_allclose(found, normal * gamma + beta, rtol=2e-5, atol=2e-5)
 
 
+@pytest.mark.grid(2)
 @pytest.mark.parametrize("shape", [(5, 128), (5, 80), (5, 90), (2, 8, 17), (2, 8, 40)], ids=lambda each: str(each))
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_softmax_of_rows_with_a_sum_for_each_lane_and_in_groups(shape: tuple[int, ...], dtype: str) -> None:
