@@ -95,7 +95,7 @@ class TileWriter:
     def _summing_loops(self, loop: ForOp) -> list[ForOp] | None:
         """Returns the perfect nest of serial loops from `loop` to a tensorized loop of the function."""
         found = [loop]
-        while loop.kind is LoopKind.SERIAL and loop.extent is not None and isinstance(inner := only_op(loop), ForOp):
+        while loop.kind is LoopKind.SERIAL and isinstance(inner := only_op(loop), ForOp):
             found.append(loop := inner)
         return found if loop in self._tensorized else None
 

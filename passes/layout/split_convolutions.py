@@ -13,8 +13,8 @@ After:
 
     %y = relay.nn.contrib_conv2d_split(%x, %p) {data_layout = "NCHW16c", kernel_layout = "OIHW16o2i"}
 
-`%p` is the constant with the high parts of all channels, and then the low parts. Filters of zeros fill up the channels
-to a multiple of 32.
+`%p` is the constant with the low and the high parts of each 32 channels. Filters of zeros fill up the channels to a
+multiple of 32.
 
 A result whose window contains an infinity may be NaN, as in `relay.nn.contrib_dense_split`.
 
@@ -40,7 +40,7 @@ from xrelay.dialects.relay.layout.layout import Layout
 from xrelay.dialects.relay.meaning.layouts import from_plain
 from xrelay.dialects.relay.op_definition import Array
 from xrelay.dialects.relay.ops.nn.conv import Conv2DOp
-from xrelay.dialects.relay.ops.nn.split_products import ContribConv2DSplitOp, split_array
+from xrelay.dialects.relay.ops.nn.split_products import ContribConv2DSplitOp, split_filters
 from xrelay.dialects.shared.split_floats import CHANNELS, PAIRS
 from xrelay.dialects.shared.types import element_type_of, is_complete, shape_of
 from xrelay.dialects.shared.winograd import TAPS
@@ -130,9 +130,8 @@ class SplitConvolution(RewritePattern):
 
 def _replace(op: Conv2DOp, emit: Emitter, weight: Array) -> None:
     """Replaces `op` by a convolution with filters in parts."""
-    missing = -weight.shape[1] % CHANNELS
-    parts = np.concatenate(split_array(np.pad(weight, [(0, 0), (0, missing), (0, 0), (0, 0)])), axis=1)
-    constant = emit.constant(np.ascontiguousarray(from_plain(parts, "OIHW", Layout.parse(KERNEL))))
+    parts = from_plain(split_filters(weight), "OIHW", Layout.parse(KERNEL))
+    constant = emit.constant(np.ascontiguousarray(parts))
     constant.name_hint = op.weight.name_hint
     value = emit.call(
         ContribConv2DSplitOp,

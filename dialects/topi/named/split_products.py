@@ -110,9 +110,13 @@ class Conv2dNchwcSplitOp(ConvBaseOp):
     """Convolution of f32 images in blocks of channels, with filters that are split into parts of bf16.
 
     Data is N×(C/i)×H×W×i, the result N×(O/o)×OH×OW×o, as for `topi.conv2d_nchwc`. The weight is
-    (O/o)×(2·D/t)×KH×KW×o×t, the high parts of D channels and then the low parts, with D = C rounded up to a multiple of
-    32 by filters of zeros: the t products that one instruction sums are contiguous. The data is split into parts, too;
-    a result is the sum of the products high × low, high × high and low × high, each in f32.
+    (O/o)×(2·D/t)×KH×KW×o×t, with D = C rounded up to a multiple of 32 by filters of zeros: the low parts of 32
+    channels, then their high parts, then the next 32 channels. The t products that one instruction sums are contiguous.
+    The data is split into parts, too; a result is the sum of the products high × low, high × high and low × high, each
+    in f32.
+
+    Indices of the weight do not depend on D, so `loop-parametrize-kernels` replaces kernels that differ in D by one.
+    The products read the weight from first to last.
 
     - C1: data and result have rank 5, weight rank 6.
     - C2: strides and dilation are two positive numbers; padding is top, left, bottom and right, none negative.
@@ -160,7 +164,7 @@ class Conv2dNchwcSplitOp(ConvBaseOp):
             n, co, *place, ci = b.spatial
             pair, ko, term, kq, *taps = b.reduction
             a = b.read(parts, pair // 2, n, ko, *self.places(place, taps), kq * terms + term)
-            block = (pair * -1 + 2) // 2 * (groups * steps) + ko * steps + kq
+            block = (ko * PARTS + (pair + 1) // 2) * steps + kq
             return add_product(b, a, b.read(self.weight, co, block, *taps, ci, term))
 
         reduce: dict[str, Dim] = {"p": len(PAIRS), "ko": groups, "t": terms, "kq": steps, **self.taps(kernel)}

@@ -50,6 +50,15 @@ def split_array(data: Array) -> Array:
         return np.stack([high, (data - high.astype(np.float32)).astype(half)])
 
 
+def split_filters(weight: Array) -> Array:
+    """Returns filters (O, C, …) of f32 as the weight (O, 2 D, …) of `nn.contrib_conv2d_split`."""
+    count, channels, *taps = weight.shape
+    padded = np.pad(weight, [(0, 0), (0, -channels % CHANNELS), *[(0, 0)] * len(taps)])
+    parts = split_array(padded.reshape(count, -1, CHANNELS, *taps))
+    low_first = np.moveaxis(parts[::-1], 0, 2)
+    return low_first.reshape(count, -1, *taps)
+
+
 @register_relay_op
 class ContribSplitFloatsOp(RelayOp):
     """Each element as a sum of two bf16 numbers: data (…) gives (2, …), first the high parts, then the low parts.
@@ -204,10 +213,10 @@ class ContribDenseSplitOp(RelayOp):
 class ContribConv2DSplitOp(ConvOp):
     """A convolution of f32 in which each number is the sum of two parts of bf16; the weight is split before.
 
-    The weight is (O, 2 D, KH, KW), the high parts of D channels and then the low parts, with D = C rounded up to a
-    multiple of 32 by filters of zeros. The op splits the data as `nn.contrib_split_floats`. The result is that of
-    `nn.conv2d` as the sum of three products: high × high, high × low and low × high parts. Its greatest error, relative
-    to the greatest result, is about 5e-6. Infinities are as in `nn.contrib_dense_split`.
+    The weight is (O, 2 D, KH, KW), with D = C rounded up to a multiple of 32 by filters of zeros: the low parts of 32
+    channels, then their high parts, then the next 32 channels. The op splits the data as `nn.contrib_split_floats`. The
+    result is that of `nn.conv2d` as the sum of three products: high × high, high × low and low × high parts. Its
+    greatest error, relative to the greatest result, is about 5e-6. Infinities are as in `nn.contrib_dense_split`.
 
     Constraints:
     - C3: the weight has 2 D in-channels.
@@ -255,7 +264,9 @@ class ContribConv2DSplitOp(ConvOp):
     def evaluate(self, data: Array, weight: Array) -> Array:
         """Adds the convolutions of three pairs of parts."""
         plain, kernel = self.plain_factors(data, weight)
-        filters = np.split(kernel, PARTS, axis=1)
+        count, _, *taps = kernel.shape
+        low_first = np.moveaxis(kernel.reshape(count, -1, PARTS, CHANNELS, *taps), 2, 0)
+        filters = [part.reshape(count, -1, *taps) for part in low_first[::-1]]
         missing = filters[0].shape[1] - plain.shape[1]
         images = split_array(np.pad(plain, [(0, 0), (0, missing), (0, 0), (0, 0)])).astype(np.float32)
         window = self.window(kernel.shape[2:])

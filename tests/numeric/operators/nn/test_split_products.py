@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from xrelay import relay
 from xrelay.api.compile import compile
-from xrelay.dialects.relay.ops.nn.split_products import split_array
+from xrelay.dialects.relay.ops.nn.split_products import split_filters
 from xrelay.interpreters.relay import run_relay
 
 Array = NDArray[np.float32]
@@ -154,9 +154,7 @@ def test_convolution_by_parts(channels: int, filters: int, size: int, kernel: in
     data = random.standard_normal((2, channels // 16, size, size, 16)).astype(np.float32)
     window: Window = {"data_layout": "NCHW16c", "strides": (stride, stride), "padding": (kernel // 2,) * 4}
     x = relay.var("x", shape=data.shape)
-    missing = -channels % 32
-    parts = np.concatenate(split_array(np.pad(weight, [(0, 0), (0, missing), (0, 0), (0, 0)])), axis=1)
-    packed = parts.reshape(filters // 16, 16, -1, 2, kernel, kernel).transpose(0, 2, 4, 5, 1, 3)
+    packed = split_filters(weight).reshape(filters // 16, 16, -1, 2, kernel, kernel).transpose(0, 2, 4, 5, 1, 3)
     split = relay.const(np.ascontiguousarray(packed))
     y = relay.nn.contrib_conv2d_split(x, split, kernel_layout="OIHW16o2i", **window)
     module = relay.Module.from_expr(relay.Function([x], relay.nn.relu(y)))
