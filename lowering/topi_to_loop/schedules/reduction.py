@@ -23,6 +23,7 @@ from xrelay.lowering.topi_to_loop.schedules.candidates import Candidate, Proposa
 from xrelay.lowering.topi_to_loop.schedules.common_steps import (
     fuse_terms,
     is_contiguous,
+    keep_rolled,
     parallelize_outer,
     schedule_remaining,
     schedule_terms,
@@ -242,6 +243,8 @@ def _fold_in_lanes(draft: ScheduleDraft, name: str) -> bool:
         consumer = consumer_at_points(trial, total)
         around = loops_of_kind(consumer, IterKind.SPATIAL)
         trial.do(*(ComputeAt(each, around[-1]) for each in (total, name)))
+        if vectors == 1:
+            keep_rolled(trial, reduction_loops(trial.block(total))[-1], lanes)
     except (ScheduleError, IndexError):
         return False
     if is_masked:
