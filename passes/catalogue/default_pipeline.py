@@ -75,6 +75,7 @@ OPTIMIZER_PIPELINE: tuple[PipelineRow, ...] = (
     PipelineRow(1, "relay-simplify-loops", "constants that a loop carries can be folded in its body"),
     PipelineRow(1, "relay-to-basic-block-normal-form", "an op that only one branch uses runs only in that branch"),
     PipelineRow(0, "relay-dynamic-to-static", "kernels take shapes as attributes, not as tensors"),
+    PipelineRow(2, "relay-fix-extents", "kernels for constant extents are faster"),
     PipelineRow(ON_DEMAND, "relay-fake-quantization-to-integer", "integer arithmetic is faster for quantised networks"),
     PipelineRow(3, "qnn-multiply-integers", "CPUs multiply four bytes in the time of one float"),
     PipelineRow(3, "qnn-fuse-block-dequantize", "a weight of 4 bits takes an eighth of the memory of its f32 form"),

@@ -7,6 +7,7 @@ from typing import Any
 
 FOLDERS: dict[str, str] = {
     "relay-dynamic-to-static": "passes/extents",
+    "relay-fix-extents": "passes/extents",
     "relay-name-extents": "passes/extents",
     "relay-fake-quantization-to-integer": "passes/qnn",
     "relay-quantize-annotate": "passes/qnn",

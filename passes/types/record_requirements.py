@@ -82,7 +82,7 @@ def _record_function(function: FuncOp, solver: TypeSolver, entries: Entries, rec
     pending: list[tuple[Block, _Assumptions]] = [(block, everywhere)]
     while pending:
         current, here = pending.pop()
-        needed = _needed_by_the_end(current)
+        needed = needed_by_the_end(current)
         for op in current.ops:
             extents, requirements = infer_requirements(op, solver, entries)
             kept: Sequence[Requirement] = ()
@@ -190,7 +190,7 @@ def _name(op: Operation) -> str:
     return NamedCallOp.name if is_call(op) else op.name
 
 
-def _needed_by_the_end(block: Block) -> set[Operation]:
+def needed_by_the_end(block: Block) -> set[Operation]:
     """Returns the ops of a block that run in each execution: those on which its last op depends outside of regions."""
     last = block.last_op
     if last is None:

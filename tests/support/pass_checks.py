@@ -24,6 +24,7 @@ IDEMPOTENT = {
     "relay-simplify-inference",
     "relay-canonicalize-ops",
     "relay-dynamic-to-static",
+    "relay-fix-extents",
     "relay-inline",
     "relay-fold-constant",
     "relay-eliminate-common-subexpr",

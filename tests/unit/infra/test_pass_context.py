@@ -152,6 +152,7 @@ def test_every_graph_pass_has_a_row_or_is_unknown_to_relay() -> None:
         "relay-fuse-attention",
         "relay-lift-closures",
         "relay-merge-kernels",
+        "relay-fix-extents",
         "relay-name-extents",
         "relay-narrow-products",
         "relay-simplify-rounding",

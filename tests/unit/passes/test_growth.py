@@ -137,6 +137,7 @@ ALONE = f"{TYPED},relay-fuse-ops{{fuse-opt-level=0}}"
         (TYPED, fields, 30),
         (f"{TYPED},relay-fuse-ops", fields, 30),
         (f"{TYPED},relay-dynamic-to-static", fields, 30),
+        (f"{TYPED},relay-fix-extents", fields, 30),
         ("relay-simplify-inference", norms, 5),
         (TYPED, functions, 20),
         ("relay-inline", functions, 20),
