@@ -59,9 +59,8 @@ if mlir_opt is not None:
 else:
     lit_config.note("no mlir-opt (set MLIR_OPT to one of LLVM 22): tests that REQUIRE mlir-opt are skipped")
 
-# custom form -> generic form -> custom form
-roundtrip = "xrelay-opt %s --split-input-file | xrelay-opt --split-input-file --print-op-generic"
+round_trip = Path(__file__).parents[1] / "support" / "round_trip.py"
 config.substitutions += [
     ("%mlir_opt", mlir_opt if mlir_opt is not None else "mlir-opt"),
-    ("XRELAY_ROUNDTRIP", f"{roundtrip} | xrelay-opt --split-input-file"),
+    ("XRELAY_ROUNDTRIP", f"python {round_trip} %s"),
 ]
