@@ -19,8 +19,8 @@ multiple of 32.
 A result whose window contains an infinity may be NaN, as in `relay.nn.contrib_dense_split`.
 
 The pass does nothing without the instruction `tdpbf16ps` in `tiles` or without vectors of 16 f32. It refuses, with a
-remark: filters that are not constant; groups; other element types; channels that are not in blocks of 16; images of
-dynamic size; filters of 1 x 1 on images of short rows, or on data that others of 1 x 1 read, which
+remark: filters that are not constant; groups; other element types; channels that are not in blocks of 16; a dynamic
+number of columns; filters of 1 x 1 on images of short rows, or on data that others of 1 x 1 read, which
 `relay-split-products` multiplies as matrices; and convolutions that would not be at least 10 % faster.
 """
 
@@ -36,6 +36,7 @@ from xdsl.dialects.builtin import ModuleOp, f32
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
 from xrelay.dialects.relay.core.attribute_values import ints
+from xrelay.dialects.relay.core.size_hints import USUAL_EXTENT, size_hints
 from xrelay.dialects.relay.layout.layout import Layout
 from xrelay.dialects.relay.meaning.layouts import from_plain
 from xrelay.dialects.relay.op_definition import Array
@@ -44,6 +45,7 @@ from xrelay.dialects.relay.ops.nn.split_products import ContribConv2DSplitOp, sp
 from xrelay.dialects.shared.split_floats import CHANNELS, PAIRS
 from xrelay.dialects.shared.types import element_type_of, is_complete, shape_of
 from xrelay.dialects.shared.winograd import TAPS
+from xrelay.index_algebra.dims import estimate
 from xrelay.index_algebra.divisors import divisors
 from xrelay.passes.graph.remarks import Remark, Remarks, report
 from xrelay.passes.graph.rewriting import Emitter, rewrite_once
@@ -57,7 +59,9 @@ from xrelay.passes.layout.split_parts import (
     ROWS,
     VECTOR_PRODUCTS,
     has_tiles,
+    usual_images,
 )
+from xrelay.passes.types.type_solver import function_around
 
 KERNEL: Final = f"OIHW{BLOCK}o2i"
 """The layout of the filters, with the terms innermost that an instruction adds in each lane."""
@@ -149,7 +153,10 @@ def _replace(op: Conv2DOp, emit: Emitter, weight: Array) -> None:
 
 @dataclass(frozen=True)
 class Size:
-    """The extents of a convolution: images, rows, columns and channels of the data and of the result, and the taps."""
+    """The extents of a convolution: images, rows, columns and channels of the data and of the result, and the taps.
+
+    The numbers of images and rows are typical ones if they are dynamic.
+    """
 
     images: int
     data: tuple[int, int, int]
@@ -181,12 +188,14 @@ def _size(op: Conv2DOp) -> Size | str:
     if op.groups.value.data != 1 or (str(layouts[0]), str(layouts[2])) != (blocked, blocked):
         return f"it has groups, or channels that are not in blocks of {BLOCK}: {layouts[0]}, {layouts[2]}"
     data, filters, result = (layout.primal_extents(shape_of(type)) for layout, type in zip(layouts, types, strict=True))
-    extents = [data["N"], *(image[axis] for image in (data, result) for axis in "HWC"), filters["H"], filters["W"]]
+    extents = [*(image[axis] for image in (data, result) for axis in "WC"), filters["H"], filters["W"]]
     known = [extent for extent in extents if isinstance(extent, int)]
     if len(known) != len(extents):
-        return "the size of its image is not known"
-    images, h, w, c, oh, ow, o, *taps = known
-    size = Size(images, (h, w, c), (oh, ow, o), (taps[0], taps[1]))
+        return "the number of columns of its image is not known"
+    w, c, ow, o, *taps = known
+    usual = {name: hint.usual for name, hint in size_hints(function_around(op)).items()}
+    h, oh = (estimate(extent, usual, USUAL_EXTENT) for extent in (data["H"], result["H"]))
+    size = Size(usual_images(op, data["N"]), (h, w, c), (oh, ow, o), (taps[0], taps[1]))
     if _shares_rows(op):
         return "other filters of 1 x 1 read its data: the parts of its pixels are shared"
     return _refusal(size, is_winograd=set(ints(op.strides)) | set(ints(op.dilation)) == {1}) or size

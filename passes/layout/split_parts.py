@@ -5,7 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from xdsl.ir import Operation
+
+from xrelay.dialects.relay.core.size_hints import size_hints
+from xrelay.index_algebra.dims import Dim, estimate
 from xrelay.passes.infra.xrelay_pass import Numerics
+from xrelay.passes.types.type_solver import function_around
 from xrelay.target.instructions import BF16_TILES
 
 RTOL: Final = 1e-4
@@ -42,3 +47,11 @@ GAIN: Final = 1.1
 def has_tiles(tiles: Sequence[str], vector_lanes: int) -> bool:
     """Whether a target with these instructions on tiles multiplies parts, and has vectors of a block."""
     return BF16_TILES.name in tiles and vector_lanes == BLOCK
+
+
+def usual_images(op: Operation, images: Dim) -> int:
+    """Returns the number of images of a convolution, one if it is dynamic without a typical size.
+
+    A rewrite that pays off for one image also pays off for several.
+    """
+    return estimate(images, {name: hint.usual for name, hint in size_hints(function_around(op)).items()}, 1)

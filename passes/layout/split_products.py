@@ -60,7 +60,7 @@ The pass does nothing without the instruction `tdpbf16ps` in `tiles` or without 
 remark: packed weights that are not constant, and matrices that are not in blocks of 16 columns; a first matrix that is
 transposed; stacks of second matrices; other element types; less than 16 rows and stacks of less than 16 matrices, by
 the typical number if it is dynamic; sums of less than 64 or of an odd number of terms; other filters, padding, groups
-and images of dynamic size; and products that would not be at least 10 % faster.
+and images whose rows or columns have a dynamic number; and products that would not be at least 10 % faster.
 """
 
 from __future__ import annotations
@@ -111,6 +111,7 @@ from xrelay.passes.layout.split_parts import (
     TILE_PRODUCTS,
     VECTOR_PRODUCTS,
     has_tiles,
+    usual_images,
 )
 from xrelay.passes.types.type_solver import function_around
 from xrelay.target.instructions import PAIR_TERMS
@@ -209,9 +210,11 @@ class SplitProduct(RewritePattern):
         matrix = emit.call(ReshapeOp, filters, newshape=static_shape(filters)[:2])
         weight = emit.call(LayoutTransformOp, matrix, src_layout="NC", dst_layout=PACKED)
         parts = self._split(op, emit, str(data))
-        rows = emit.call(ReshapeOp, parts, newshape=(PARTS, -1, static_shape(parts)[-1]))
-        sums = _product(emit, rows, weight, static_shape(matrix)[0])
-        pixels = emit.call(ReshapeOp, sums, newshape=[*static_shape(parts)[1:-1], static_shape(matrix)[0]])
+        units, channels = static_shape(matrix)
+        rows = emit.call(ReshapeOp, parts, newshape=(PARTS, -1, channels))
+        sums = _product(emit, rows, weight, units)
+        image = [extent if isinstance(extent, int) else -1 for extent in shape_of(parts.type)[1:-1]]
+        pixels = emit.call(ReshapeOp, sums, newshape=[*image, units])
         return emit.call(LayoutTransformOp, pixels, src_layout="NHWC", dst_layout=str(out))
 
     def _split(self, op: Product, emit: Emitter, layout: str = "") -> SSAValue:
@@ -225,7 +228,7 @@ class SplitProduct(RewritePattern):
             if layout:
                 value = emit.call(LayoutTransformOp, value, src_layout=layout, dst_layout="NHWC")
             if set(strides) - {1}:
-                end = static_shape(value)[1:3]
+                end = [extent for extent in shape_of(value.type)[1:3] if isinstance(extent, int)]
                 value = emit.call(StridedSliceOp, value, begin=(0, 0), end=end, strides=strides, axes=(1, 2))
             self._parts[key] = emit.call(ContribSplitFloatsOp, value)
         return self._parts[key]
@@ -326,15 +329,16 @@ def _size_of_matrices(op: Matrices) -> Size | str:
 def _size_of_conv(op: Conv2DOp) -> Size | str:
     """Returns the size of the product of a convolution, or why it is not one."""
     data, kernel, out = op.layouts
-    filters, image = kernel.primal_extents(shape_of(op.weight.type)), out.primal_extents(shape_of(op.result.type))
-    if [filters[axis] for axis in op.AXES] != [1, 1] or op.groups.value.data != 1 or any(ints(op.padding)):
+    taps, image = kernel.primal_extents(shape_of(op.weight.type)), out.primal_extents(shape_of(op.result.type))
+    if [taps[axis] for axis in op.AXES] != [1, 1] or op.groups.value.data != 1 or any(ints(op.padding)):
         return "only filters of 1 x 1 without padding and groups are a product of matrices"
-    extents = [image["N"], image["H"], image["W"], image["C"], data.primal_extents(shape_of(op.data.type))["C"]]
+    extents = [image["H"], image["W"], image["C"], data.primal_extents(shape_of(op.data.type))["C"]]
     known = [extent for extent in extents if isinstance(extent, int)]
     if len(known) != len(extents):
         return "the size of its image is not known"
-    pixels = prod(known[:3])
-    return Size(pixels, _whole_tiles(pixels), known[3], known[4], PIXEL_CYCLES, COPY_CYCLES)
+    h, w, filters, channels = known
+    pixels = usual_images(op, image["N"]) * h * w
+    return Size(pixels, _whole_tiles(pixels), filters, channels, PIXEL_CYCLES, COPY_CYCLES)
 
 
 def _refusal(op: Product, size: Size) -> str | None:

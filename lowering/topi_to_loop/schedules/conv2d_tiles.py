@@ -85,14 +85,14 @@ def conv_tile_candidates(view: KernelView, product: ProductView) -> list[Candida
                                                          epilogue on the tile, stored
     ```
 
-    The columns and rows of a tile divide those of the image, so that all tiles of the kernel have the same shape.
+    The columns and rows of a tile divide those of the image, so that all tiles of the kernel have the same shape. A
+    tile has one row if their number is dynamic.
     """
     instruction = view.target.tile_product(product.sum_type)
     block, positions = product.block, product.positions
     if instruction is None or not {Role.TERM, Role.COLUMNS, Role.LANE} <= positions.keys():
         return []
-    roles = (Role.ROWS, Role.COLUMNS, Role.LANE)
-    if not all(isinstance(block.extents[positions[role]], int) for role in roles if role in positions):
+    if not all(isinstance(block.extents[positions[role]], int) for role in (Role.COLUMNS, Role.LANE)):
         return []
     if product.extent(Role.LANE) % instruction.columns or _depth(product, instruction) < MIN_STEPS:
         return []
@@ -121,11 +121,16 @@ def _tiles(product: ProductView, instruction: TileProduct) -> Iterator[ConvTile]
     in_parts = Role.PAIR in product.positions
     vectors = product.extent(Role.CHANNELS) if in_parts else product.extent(Role.LANE) // instruction.columns
     for columns in divisors(product.extent(Role.COLUMNS)):
-        for rows in divisors(product.extent(Role.ROWS)):
+        for rows in (1,) if _has_dynamic_rows(product) else divisors(product.extent(Role.ROWS)):
             for count in divisors(vectors):
                 tile = ConvTile(rows, columns, count, in_parts)
                 if columns >= MIN_ROWS and tile.fits(instruction):
                     yield tile
+
+
+def _has_dynamic_rows(product: ProductView) -> bool:
+    """Whether the number of rows of the image is dynamic."""
+    return Role.ROWS in product.positions and not isinstance(product.block.extents[product.positions[Role.ROWS]], int)
 
 
 def _cycles(product: ProductView, tile: ConvTile, instruction: TileProduct) -> float:
@@ -198,8 +203,11 @@ def _pieces(draft: ScheduleDraft, product: ProductView, tile: ConvTile) -> Share
     """Returns the pieces of rows that are split and then multiplied by all filters, or None if one image is a piece.
 
     The parts of a piece stay in the L2 cache. There are pieces if the image is larger, unless reading the weight for
-    each of them moves more data than reading the image for all filters.
+    each of them moves more data than reading the image for all filters, or the number of rows is dynamic: a piece would
+    then be a row, whose parts are computed again for the taps in other rows.
     """
+    if _has_dynamic_rows(product):
+        return None
     (data, *_), (weight, *_) = (
         list(map(buffer_bytes, product.factors_along(role))) for role in (Role.ROWS, Role.CHANNELS)
     )

@@ -15,14 +15,14 @@ from xrelay.passes.layout.split_products import split_products
 Array = NDArray[np.float32]
 
 
-def block(shape: tuple[int, ...], filters: int, stride: int) -> tuple[relay.Module, list[Array]]:
+def block(shape: tuple[int, ...], filters: int, stride: int, *, is_dynamic: bool) -> tuple[relay.Module, list[Array]]:
     """Two convolutions of a concatenation with 1 x 1 filters; a bias, their sum and a relu follow."""
     random = np.random.default_rng(shape[-1])
 
     def normal(*extents: int) -> Array:
         return random.standard_normal(extents).astype(np.float32)
 
-    x = relay.var("x", shape=shape)
+    x = relay.var("x", shape=(relay.Any(), *shape[1:]) if is_dynamic else shape)
     data = relay.nn.relu(relay.concatenate((x, relay.negative(x)), axis=1))
     first, second = (
         relay.nn.conv2d(data, normal(filters, 2 * shape[1], 1, 1), strides=(stride, stride)) for _ in range(2)
@@ -32,13 +32,19 @@ def block(shape: tuple[int, ...], filters: int, stride: int) -> tuple[relay.Modu
 
 
 @pytest.mark.parametrize(
-    ("shape", "filters", "stride"),
-    [((1, 128, 14, 13), 512, 1), ((2, 128, 7, 9), 304, 1), ((1, 128, 25, 27), 512, 2)],
+    ("shape", "filters", "stride", "is_dynamic"),
+    [
+        ((1, 128, 14, 13), 512, 1, False),
+        ((2, 128, 7, 9), 304, 1, False),
+        ((1, 128, 25, 27), 512, 2, False),
+        ((3, 128, 15, 13), 512, 2, True),
+    ],
     ids=str,
 )
-def test_convolutions(shape: tuple[int, ...], filters: int, stride: int) -> None:
-    module, inputs = block(shape, filters, stride)
-    other, _ = block(shape, filters, stride)
+def test_convolutions(shape: tuple[int, ...], filters: int, stride: int, is_dynamic: bool) -> None:
+    """The number of images may be dynamic."""
+    module, inputs = block(shape, filters, stride, is_dynamic=is_dynamic)
+    other, _ = block(shape, filters, stride, is_dynamic=is_dynamic)
     alter_layouts(other, vector_lanes=16)
     assert [remark.applied for remark in split_products(other)] == [True, True]
     (wanted,) = run_relay(module, inputs)

@@ -23,3 +23,13 @@ func.func private @large(%x: tensor<1x16x56x56x16xf32>, %w: tensor<4x256x1x1x16x
        : (tensor<1x16x56x56x16xf32>, tensor<4x256x1x1x16x2xbf16>) -> tensor<1x4x56x56x16xf32>
   func.return %r : tensor<1x4x56x56x16xf32>
 }
+
+// A tile has one row if their number is dynamic, and an image of any size is split at once.
+// CHECK-LABEL: func.func private @rows
+// CHECK-NOT: compute_at("split"
+// CHECK-SAME: 1 rows x 28 columns x 2 vectors = tiles of tdpbf16ps
+func.func private @rows(%x: tensor<?x16x?x28x16xf32, #relay.dims<n, h>>, %w: tensor<4x256x1x1x16x2xbf16>) -> tensor<?x4x?x28x16xf32, #relay.dims<n, h>> attributes {relay.primitive} {
+  %r = topi.conv2d_nchwc_split(%x, %w)
+       : (tensor<?x16x?x28x16xf32, #relay.dims<n, h>>, tensor<4x256x1x1x16x2xbf16>) -> tensor<?x4x?x28x16xf32, #relay.dims<n, h>>
+  func.return %r : tensor<?x4x?x28x16xf32, #relay.dims<n, h>>
+}

@@ -188,6 +188,25 @@ func.func @window(%x: tensor<1x4x9x9x16xf32>) -> tensor<1x4x7x7x16xf32> {
   func.return %y : tensor<1x4x7x7x16xf32>
 }
 
+// The number of images may be dynamic. One image decides if it has no typical size: here its pixels are too few.
+// CHECK-LABEL: func.func @any_images
+// CHECK:         relay.reshape({{.*}} -> tensor<2x?x512xbf16, #relay.dims<49 * n>>
+// CHECK:         relay.reshape({{.*}} -> tensor<?x7x7x512xf32, #relay.dims<n>>
+// CHECK-LABEL: func.func @few_pixels
+// CHECK-NOT:     contrib_dense_split
+// SAYS: relay.nn.conv2d: three products of bf16 parts
+// SAYS: relay.nn.conv2d: it has 9 rows, a tile has 16
+func.func @any_images(%x: tensor<?x32x7x7x16xf32, #relay.dims<n>>) -> tensor<?x32x7x7x16xf32, #relay.dims<n>> {
+  %w = relay.constant dense<1.0> : tensor<32x32x1x1x16x16xf32>
+  %y = relay.nn.conv2d(%x, %w) {data_layout = "NCHW16c", kernel_layout = "OIHW16i16o"} : (tensor<?x32x7x7x16xf32, #relay.dims<n>>, tensor<32x32x1x1x16x16xf32>) -> tensor<?x32x7x7x16xf32, #relay.dims<n>>
+  func.return %y : tensor<?x32x7x7x16xf32, #relay.dims<n>>
+}
+func.func @few_pixels(%x: tensor<?x32x3x3x16xf32, #relay.dims<n>>) -> tensor<?x32x3x3x16xf32, #relay.dims<n>> {
+  %w = relay.constant dense<1.0> : tensor<32x32x1x1x16x16xf32>
+  %y = relay.nn.conv2d(%x, %w) {data_layout = "NCHW16c", kernel_layout = "OIHW16i16o"} : (tensor<?x32x3x3x16xf32, #relay.dims<n>>, tensor<32x32x1x1x16x16xf32>) -> tensor<?x32x3x3x16xf32, #relay.dims<n>>
+  func.return %y : tensor<?x32x3x3x16xf32, #relay.dims<n>>
+}
+
 // SAYS: the size of its image is not known
 func.func @any_image(%x: tensor<1x32x?x7x16xf32, #relay.dims<h>>) -> tensor<1x32x?x7x16xf32, #relay.dims<h>> {
   %w = relay.constant dense<1.0> : tensor<32x32x1x1x16x16xf32>

@@ -137,23 +137,29 @@ def test_numbers_of_bf16_have_one_product() -> None:
 
 
 @pytest.mark.parametrize(
-    ("channels", "filters", "size", "kernel", "stride"),
+    ("channels", "filters", "size", "kernel", "stride", "dynamic"),
     [
-        (32, 16, 14, 3, 1),
-        (48, 64, 9, 1, 1),
-        (16, 48, 16, 5, 2),
-        (64, 32, 28, 1, 2),
-        (32, 32, 7, 3, 1),
-        (64, 16, 112, 3, 1),
+        (32, 16, 14, 3, 1, ""),
+        (48, 64, 9, 1, 1, ""),
+        (16, 48, 16, 5, 2, ""),
+        (64, 32, 28, 1, 2, "n"),
+        (32, 32, 7, 3, 1, "nh"),
+        (64, 16, 112, 3, 1, ""),
+        (64, 16, 112, 3, 1, "n"),
+        (48, 64, 15, 5, 2, "nh"),
     ],
 )
-def test_convolution_by_parts(channels: int, filters: int, size: int, kernel: int, stride: int) -> None:
-    """Blocks of 16 channels are filled up to 32, tiles have several rows of small images, large images have pieces."""
+def test_convolution_by_parts(channels: int, filters: int, size: int, kernel: int, stride: int, dynamic: str) -> None:
+    """Blocks of 16 channels are filled up to 32, tiles have several rows of small images, large images have pieces.
+
+    The numbers of images and rows may be dynamic.
+    """
     random = np.random.default_rng(0)
     weight = random.standard_normal((filters, channels, kernel, kernel)).astype(np.float32)
     data = random.standard_normal((2, channels // 16, size, size, 16)).astype(np.float32)
     window: Window = {"data_layout": "NCHW16c", "strides": (stride, stride), "padding": (kernel // 2,) * 4}
-    x = relay.var("x", shape=data.shape)
+    extents = zip("nchwb", data.shape, strict=True)
+    x = relay.var("x", shape=[relay.Any() if name in dynamic else extent for name, extent in extents])
     packed = split_filters(weight).reshape(filters // 16, 16, -1, 2, kernel, kernel).transpose(0, 2, 4, 5, 1, 3)
     split = relay.const(np.ascontiguousarray(packed))
     y = relay.nn.contrib_conv2d_split(x, split, kernel_layout="OIHW16o2i", **window)
