@@ -1,7 +1,7 @@
 """`make test`: the checks, the Python tests and the text tests; all of them run, whatever fails.
 
-The type check and the text tests run beside the Python tests, which are most of the work, so that no core waits; what
-they say is shown when the Python tests have ended. The last line of the output sums them up as
+Half of the Python tests and then the text tests run beside the other half, and so does the type check, so that no core
+waits; what they say is shown when the other half has ended. The last line of the output sums them up as
 `N passed, N failed, N skipped`; the exit code is 1 if anything failed.
 """
 
@@ -14,7 +14,6 @@ import sys
 import tempfile
 import time
 import xml.etree.ElementTree as ElementTree
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,8 +26,8 @@ ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "PYT
 # is to collect them.
 ENVIRONMENT.setdefault("NODE_OPTIONS", "--max-semi-space-size=128")
 # Each worker of pytest imports and collects all files of its command, which takes less for half of the files.
-NUMBERS = ("tests/numeric", "tests/onnx_backend")
-UNITS = ("tests/unit", "tests/meta")
+NUMBERS = ("tests/numeric", "tests/onnx_backend", "tests/unit/onnx")
+UNITS = ("tests/unit", "tests/meta", "--ignore=tests/unit/onnx")
 
 
 @dataclass(frozen=True)
@@ -67,12 +66,12 @@ def run_tests(name: str, report_flag: str, *command: str, hidden: bool = False) 
     return Result(name, max(0, total - failures - errors - skipped), failed, skipped, output)
 
 
-def run_pytest(name: str, folders: tuple[str, ...], jobs: int, *, hidden: bool) -> Result:
+def run_pytest(name: str, arguments: tuple[str, ...], jobs: int, *, hidden: bool) -> Result:
     """Python tests in `jobs` processes, at least one."""
     # Neighbours run in one worker, and so share their fixtures, until one of the workers has nothing left. A single
     # process needs no worker, whose messages take as long as a test that compiles nothing.
     workers = ("-n", str(jobs), "--dist", "worksteal") if jobs > 1 else ()
-    return run_tests(name, "--junitxml", "pytest", *folders, *workers, hidden=hidden)
+    return run_tests(name, "--junitxml", "pytest", *arguments, *workers, hidden=hidden)
 
 
 def run(command: tuple[str, ...], *, hidden: bool) -> tuple[int, str]:
@@ -103,17 +102,15 @@ def main() -> int:
         show(run_check("import directions", "lint-imports", "--no-cache")),
     ]
     parameters = [f"--param={parameter}" for parameter in args.lit_param]
-    # As many as for pytest: whichever of the two ends last has all cores until it does.
+    # The text tests end last, and have all cores then.
     lit = ("lit", "-sv", "-j", str(jobs), *parameters, "tests/lit")
-    beside: list[Callable[[], Result]] = [
-        lambda: run_check("types", "basedpyright", "--pythonpath", sys.executable),
-        lambda: run_tests("lit", "--xunit-xml-output", *lit, hidden=True),
-    ]
-    with ThreadPoolExecutor(max_workers=1) as background, ThreadPoolExecutor(max_workers=1) as half:
-        steps = [background.submit(step) for step in beside]
+    with ThreadPoolExecutor(max_workers=1) as beside, ThreadPoolExecutor(max_workers=1) as half:
+        types = beside.submit(run_check, "types", "basedpyright", "--pythonpath", sys.executable)
+        # The units take as long as the numbers and the text tests.
         numbers = half.submit(run_pytest, "numbers", NUMBERS, jobs // 2, hidden=True)
+        texts = half.submit(run_tests, "lit", "--xunit-xml-output", *lit, hidden=True)
         units = run_pytest("units", UNITS, jobs - jobs // 2, hidden=False)
-        results += [units, *(show(step.result()) for step in (numbers, *steps))]
+        results += [units, *(show(step.result()) for step in (types, numbers, texts))]
     for result in results:
         sys.stdout.write(f"{result.name}: {result.passed} passed, {result.failed} failed, {result.skipped} skipped\n")
     failed = sum(result.failed for result in results)
