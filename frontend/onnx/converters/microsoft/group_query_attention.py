@@ -52,7 +52,7 @@ def convert_group_query_attention(node: NodeView) -> list[SSAValue]:
         rotation = angles(node, places if given is None else given, (_COSINES, _COSINES + 1))
         interleaved = bool(node.attribute_int("rotary_interleaved", 0))
         query, key = (rotated(node, each, rotation, interleaved=interleaved) for each in (query, key))
-    caches = [_cached(node, number, each, places) for number, each in enumerate((key, value))]
+    caches = [_cached(node, number, each, past) for number, each in enumerate((key, value))]
     result = _attended(node, query, caches, count // shared, places)
     results = [node.emit("reshape", result, newshape=(0, 0, -3)), *caches]
     element = node.element_type(0)
@@ -119,19 +119,25 @@ def _total(node: NodeView) -> SSAValue:
     return node.emit("cast", node.reshape(total, ()), dtype="int64")
 
 
-def _cached(node: NodeView, number: int, new: SSAValue, places: SSAValue) -> SSAValue:
-    """The cache of keys (0) or values (1), (batch, heads, places, elements), with new ones written at `places`."""
-    numbers, turned = Numbers(node), node.emit("transpose", new, axes=(0, 2, 1, 3))
-    past = node.optional_input(_PAST + number)
-    if past is None:
-        return turned
-    past = node.emit("cast", past, dtype="float32") if is_half(node.element_type(0)) else past
-    extent = extent_value(node, past, 2)
-    more = numbers.of("subtract", node.emit("maximum", _total(node), extent), extent)
-    cache = _extended(node, past, 2, more)
-    at = node.emit("expand_dims", node.emit("expand_dims", places, axis=1), axis=3)
-    at = node.emit("broadcast_to_like", at, turned)
-    return node.emit("scatter_elements", cache, at, turned, axis=2)
+def _cached(node: NodeView, number: int, new: SSAValue, past: SSAValue) -> SSAValue:
+    """The cache of keys (0) or values (1), (batch, heads, places, elements), with new ones after `past` places.
+
+    A place reads either cache, so that one kernel writes the result; a scatter would copy the cache first.
+    """
+    numbers, cache = Numbers(node), node.optional_input(_PAST + number)
+    if cache is None:
+        return node.emit("transpose", new, axes=(0, 2, 1, 3))
+    cache = node.emit("cast", cache, dtype="float32") if is_half(node.element_type(0)) else cache
+    extent, count = extent_value(node, cache, 2), extent_value(node, new, 1)
+    length = node.emit("maximum", _total(node), extent)
+    cache = _extended(node, cache, 2, numbers.of("subtract", length, extent))
+    place = node.emit("subtract", numbers.arange(0, length), past)
+    rows = node.emit("take", new, place, axis=1, batch_dims=1, mode="fast")
+    is_new = node.emit(
+        "logical_and", node.emit("greater_equal", place, numbers.value(0)), node.emit("less", place, count)
+    )
+    is_new = node.emit("expand_dims", node.emit("expand_dims", is_new, axis=1), axis=3)
+    return node.emit("where", is_new, node.emit("transpose", rows, axes=(0, 2, 1, 3)), cache)
 
 
 def _extended(node: NodeView, value: SSAValue, axis: int, more: Number) -> SSAValue:

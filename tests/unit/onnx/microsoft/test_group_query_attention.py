@@ -64,6 +64,17 @@ def test_grouped_queries_with_biases_and_sinks(
     check("GroupQueryAttention", [*operands, *counts, None, None, None, bias, sinks], **words)
 
 
+@pytest.mark.parametrize(("buffer", "lengths"), [(8, [5, 3]), (6, [5, 0]), (5, [5, 4])])
+def test_entries_of_different_lengths(buffer: int, lengths: list[int]) -> None:
+    """Buffers for the longest entry, or more, with zeros in unused places, which onnxruntime clears."""
+    query, key, value = normal(2, 1, 32), normal(2, 1, 16), normal(2, 1, 16)
+    is_used = np.arange(buffer)[:, None] < np.array(lengths)[:, None, None, None]
+    caches = [normal(2, 2, buffer, 8) * is_used for _ in range(2)]
+    counts = [np.array(lengths, np.int32), np.array(max(lengths) + 1, np.int32)]
+    words: dict[str, Any] = {"num_heads": 4, "kv_num_heads": 2, "outputs": ("y", "k", "v")}
+    check("GroupQueryAttention", [query, key, value, *caches, *counts], **words)
+
+
 def test_extents_of_caches_are_known() -> None:
     """The total length is an extent that the model narrows to i32."""
     nodes = [
