@@ -43,6 +43,9 @@ class SizeHint:
         if len(numbers) not in (1, 3) or len(numbers) != len(sizes):
             raise InputError(f"the sizes of {name} are {list(sizes)}, not one or three numbers",
                              location=location, help="pass the size, or (minimum, maximum, typical)")  # fmt: skip
+        if len(numbers) == 1 and not 0 <= numbers[0] <= MAX_EXTENT:
+            raise InputError(f"the size of {name} is {numbers[0]}",
+                             location=location, help=f"pass a number from 0 to {MAX_EXTENT}")  # fmt: skip
         least, greatest, usual = numbers if len(numbers) == 3 else numbers * 3
         if not 0 <= least <= usual <= greatest <= MAX_EXTENT:
             raise InputError(

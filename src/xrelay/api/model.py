@@ -279,7 +279,7 @@ class CompiledModel:
         if isinstance(inputs, (list, tuple)):
             return self._binder.from_sequence(inputs)
         kind = type(inputs).__name__
-        raise InputError(f"run takes a dict or a list of inputs, got {kind}", help="write run([x]) or model(x)")
+        raise InputError(f"the inputs must be a dict or a list, found {kind}", help="pass [x] for a single input")
 
     def _chosen(self, arrays: Sequence[NDArray[Any]]) -> tuple[Executable, Plan]:
         """Returns the code for inputs of these shapes, that of a version if there is one, and its plan."""
@@ -390,7 +390,7 @@ class CompiledFunction:
             return self._model.run({self._model.input_names[0]: self.given.function, **inputs}, timeout=timeout)
         if not isinstance(inputs, (list, tuple)):
             kind = type(inputs).__name__
-            raise InputError(f"run takes a dict or a list of inputs, got {kind}", help="write run([x]) or function(x)")
+            raise InputError(f"the inputs must be a dict or a list, found {kind}", help="pass [x] for a single input")
         if len(inputs) != len(self.inputs):
             raise InputError(f"the function takes {len(self.inputs)} inputs, got {len(inputs)}")
         return self._model.run([self.given.function, *inputs], timeout=timeout)

@@ -30,6 +30,11 @@ def test_sizes_within_run_and_others_are_refused() -> None:
             model(np.zeros((n, 3), np.float32))
 
 
+def test_a_single_size_that_is_no_extent_is_refused() -> None:
+    with pytest.raises(InputError, match="the size of n is -1"):
+        xrelay.compile(xrelay.parse(MODULE), shapes={"n": -1})
+
+
 def test_interpreters_keep_the_promise_at_every_level() -> None:
     module = xrelay.parse(MODULE.replace(" {\n", " attributes {relay.sizes = {n = array<i64: 1, 8, 4>}} {\n", 1))
     with pytest.raises(InterpreterError, match="@main requires n in 1 to 8, got 9"):
