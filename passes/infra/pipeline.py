@@ -109,10 +109,10 @@ def _pass_error(current: ModulePass, error: Exception) -> XRelayError:
         return PassError(f"[{current.name}] the program is nested too deeply", help="split the function")
     if isinstance(error, DiagnosticException):
         return PassError(f"[{current.name}] {one_line(str(error))}")
-    return PassError(
-        f"[{current.name}] internal error, {type(error).__name__}: {one_line(str(error))}",
-        help="XRELAY_DEBUG=1 shows the traceback; please report it",
-    )
+    text, help = f"{type(error).__name__}: {one_line(str(error))}", "XRELAY_DEBUG=1 shows the traceback"
+    if type(current).__module__.startswith("xrelay."):
+        return PassError(f"[{current.name}] internal error, {text}", help=f"{help}; please report it")
+    return PassError(f"[{current.name}] raised {text}", help=help)
 
 
 def run_on_functions(

@@ -140,10 +140,16 @@ def test_own_errors_pass_through_with_a_note() -> None:
     assert caught.value.__notes__ == ['while running test-fail{kind="own"}']
 
 
-@pytest.mark.parametrize(("kind", "text"), [("depth", "nested too deeply"), ("other", "internal error, KeyError")])
+@pytest.mark.parametrize(("kind", "text"), [("depth", "nested too deeply"), ("other", "raised KeyError")])
 def test_foreign_errors_become_ours(kind: str, text: str) -> None:
     with pytest.raises(PassError, match=text):
         run(f"test-fail{{kind={kind}}}")
+
+
+def test_an_error_in_a_pass_of_this_project_is_internal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(FailPass, "__module__", "xrelay.passes.test")
+    with pytest.raises(PassError, match="internal error, KeyError"):
+        run("test-fail{kind=other}")
 
 
 def test_options_reach_the_pass() -> None:

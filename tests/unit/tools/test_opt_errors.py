@@ -119,7 +119,7 @@ def test_wrong_command_lines(arguments: list[str], message: str, net: str, capsy
 @pytest.mark.parametrize(
     ("pipeline", "message"),
     [
-        ("cse,broken-raise", "error: [broken-raise] internal error, KeyError: 'no such\\nthing'"),
+        ("cse,broken-raise", "error: [broken-raise] raised KeyError: 'no such\\nthing'"),
         (
             "broken-types",
             ":4:3: error: [broken-types] the pass left an ill-formed module: [relay.multiply C0] result type "
