@@ -35,7 +35,8 @@ class ExplainCommand(Command):
     model is explained after the graph optimiser, as `xrelay compile` fuses it, or before it with --as-is.
 
     `xrelay explain layout MODEL` lists the layout of each op that the optimiser converts, with the reason, and the
-    reasons why others keep theirs or are not computed by Winograd's algorithm; --op NAME selects a node or an operator.
+    reasons why others keep theirs or are not computed by Winograd's algorithm; --op NAME selects a node, a value of a
+    text (%y) or an operator.
 
     `xrelay explain versions MODEL` lists the kernels with extents as arguments, the sizes for which a specialised
     version exists, and the reasons. `xrelay explain views MODEL` lists the buffers that are views of a larger buffer,
@@ -116,14 +117,28 @@ def _layouts(args: Namespace) -> Sequence[str]:
 
     remarks: list[Remark] = []
     module = load_source(args.model, shapes=dict(args.shapes))
+    places = _places(module, args.op)
     with listening(remarks.append):
         _prepare(module, args)
     found = [remark for remark in remarks if remark.pass_name in LAYOUT_PASSES]
-    chosen = [each for each in found if args.op in (None, each.location, each.op_name.removeprefix("relay."))]
+    operators = {args.op, f"relay.{args.op}"}
+    chosen = [each for each in found if args.op is None or each.location in places or each.op_name in operators]
     if args.op is not None and not chosen:
         known = sorted({each.location for each in found if each.location is not None})
         raise InputError(f"no layout pass considered {args.op!r}", help=did_you_mean(args.op, known, "omit --op"))
     return [str(remark) for remark in chosen]
+
+
+def _places(module: ModuleOp, name: str | None) -> set[str | None]:
+    """Returns `name`, and the location of the op that defines the value of this name, such as `%y`."""
+    from xrelay.dialects.shared.locations import describe_location
+    from xrelay.passes.infra.verify import walk_ops
+
+    found = {name}
+    if name is not None and name.startswith("%"):
+        ops = (op for op in walk_ops(module) if any(f"%{result.name_hint}" == name for result in op.results))
+        found |= {describe_location(op) for op in ops}
+    return found
 
 
 def _explain(args: Namespace) -> Sequence[ExplainedBlock]:
