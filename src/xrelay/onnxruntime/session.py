@@ -218,8 +218,10 @@ def _cpu_options(
 ) -> Mapping[str, object]:
     """Returns the options for the CPU, and warns of other providers.
 
-    Raises `InvalidArgument` if the numbers of providers and of their options differ.
+    Raises `InvalidArgument` for a text, and if the numbers of providers and of their options differ.
     """
+    if isinstance(providers, str):
+        raise InvalidArgument(f"providers is the text {providers!r}", help=f"pass a list: [{PROVIDER!r}]")
     if provider_options is not None and (providers is None or len(providers) != len(provider_options)):
         raise InvalidArgument("providers and provider_options must have the same length")
     none: Mapping[str, object] = {}

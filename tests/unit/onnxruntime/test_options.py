@@ -107,6 +107,8 @@ def test_other_providers_cause_a_warning() -> None:
     assert session.get_provider_options() == {"CPUExecutionProvider": {}}
     with pytest.raises(InvalidArgument):
         session.set_providers(["CPUExecutionProvider"], [])
+    with pytest.raises(InvalidArgument, match="list"):
+        session.set_providers("CPUExecutionProvider")
 
 
 def test_a_program_imports_it_as_onnxruntime() -> None:
