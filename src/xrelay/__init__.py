@@ -134,7 +134,7 @@ def __getattr__(name: str) -> object:
     """Import a public name on first use."""
     module = _PUBLIC.get(name)
     if module is None:
-        raise AttributeError(f"module 'xrelay' has no attribute {name!r}")
+        raise AttributeError(f"module 'xrelay' has no attribute {name!r}", name=name, obj=sys.modules[__name__])
     # Imported here because contextlib and threading would double the time of `import xrelay`.
     from xrelay.shortage import NUMPY, check_memory, reporting_shortage
 

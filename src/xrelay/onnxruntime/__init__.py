@@ -9,6 +9,7 @@ first. docs/onnxruntime.md lists the supported names and the differences.
 
 from __future__ import annotations
 
+import sys
 from typing import Final, NoReturn
 
 from xrelay.onnxruntime.binding import IOBinding
@@ -71,4 +72,4 @@ _REFUSED: Final[dict[str, str]] = {
 
 def __getattr__(name: str) -> NoReturn:
     help = f": {_REFUSED[name]}" if name in _REFUSED else ""
-    raise AttributeError(f"xrelay.onnxruntime has no {name!r}{help}")
+    raise AttributeError(f"xrelay.onnxruntime has no {name!r}{help}", name=name, obj=sys.modules[__name__])

@@ -16,8 +16,9 @@ def test_every_public_name_is_there() -> None:
 
 
 def test_unknown_names_are_attribute_errors() -> None:
-    with pytest.raises(AttributeError, match="no attribute 'compil'"):
+    with pytest.raises(AttributeError, match="no attribute 'compil'") as caught:
         _ = xrelay.compil  # pyright: ignore
+    assert (caught.value.name, caught.value.obj) == ("compil", xrelay), "Python then suggests a similar name"
 
 
 def test_importing_the_package_imports_nothing_heavy() -> None:
