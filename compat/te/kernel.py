@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from xdsl.dialects.builtin import IntegerAttr, MemRefType
+from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import SSAValue
 
 from xrelay.dialects.loop import DYNAMIC, BlockOp, IterKind
+from xrelay.dialects.loop.base import memref_type
 from xrelay.dialects.shared.attribute_names import NUM_OUTPUTS
 from xrelay.dialects.shared.dtypes import numpy_dtype
 from xrelay.errors import ScheduleError
@@ -91,5 +92,5 @@ def _placeholder(value: SSAValue) -> Tensor:
 
 
 def _tensor(value: SSAValue, op: Operation) -> Tensor:
-    type = SSAValue.get(value, type=MemRefType).type
+    type = memref_type(value)
     return Tensor(type.get_shape(), str(numpy_dtype(type.element_type)), op)

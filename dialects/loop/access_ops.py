@@ -22,7 +22,7 @@ from xdsl.traits import MemoryReadEffect, MemoryWriteEffect, Pure
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
 
-from xrelay.dialects.loop.base import CheckedOp, cached_on_op
+from xrelay.dialects.loop.base import CheckedOp, cached_on_op, memref_type
 from xrelay.dialects.shared.checked_index import CheckedIndex
 from xrelay.dialects.upstream.signless import signless
 from xrelay.index_algebra.value_map import ValueMap, parse_affine_exprs, print_affine_exprs
@@ -64,7 +64,7 @@ class LoadOp(CheckedOp):
             self,
             operands=(memref, *index.operands),
             properties={"map": index.attr()},
-            result_types=(signless(SSAValue.get(memref, type=MemRefType).type.element_type),),
+            result_types=(signless(memref_type(memref).element_type),),
         )
 
     @property
@@ -75,7 +75,7 @@ class LoadOp(CheckedOp):
     @property
     def buffer_type(self) -> MemRefType:
         """The type of the buffer."""
-        return SSAValue.get(self.memref, type=MemRefType).type
+        return memref_type(self.memref)
 
     @property
     def index(self) -> ValueMap:
@@ -139,7 +139,7 @@ class StoreOp(CheckedOp):
     @property
     def buffer_type(self) -> MemRefType:
         """The type of the buffer."""
-        return SSAValue.get(self.memref, type=MemRefType).type
+        return memref_type(self.memref)
 
     @property
     def index(self) -> ValueMap:
@@ -157,7 +157,7 @@ class StoreOp(CheckedOp):
         value = parser.parse_unresolved_operand()
         parser.parse_punctuation(",")
         memref, index, attributes = _parse_access(parser)
-        element = SSAValue.get(memref, type=MemRefType).type.element_type
+        element = memref_type(memref).element_type
         op = cls(parser.resolve_operand(value, signless(element)), memref, index)
         op.attributes |= attributes
         return op
@@ -212,10 +212,10 @@ def _parse_access(parser: Parser) -> tuple[SSAValue, ValueMap, dict[str, Attribu
     attributes = parser.parse_optional_attr_dict()
     parser.parse_punctuation(":")
     position = parser.pos
-    memref_type = parser.parse_type()
-    if not isa(memref_type, MemRefType):
+    parsed = parser.parse_type()
+    if not isa(parsed, MemRefType):
         parser.raise_error("an access needs a memref type", position)
-    return parser.resolve_operand(memref, memref_type), index, attributes
+    return parser.resolve_operand(memref, parsed), index, attributes
 
 
 def _print_access(printer: Printer, op: LoadOp | StoreOp) -> None:

@@ -1,4 +1,4 @@
-"""Attributes and base classes of the ops of the loop level, and a cache of values derived from an op."""
+"""Attributes and base classes of the ops of the loop level, types of buffers, and values derived from an op."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from operator import is_
 from typing import Any, TypeVar
 
 from typing_extensions import override
+from xdsl.dialects.builtin import MemRefType
 from xdsl.dialects.utils import EnumAttribute
-from xdsl.ir import Operation, SpacedOpaqueSyntaxAttribute
+from xdsl.ir import Operation, SpacedOpaqueSyntaxAttribute, SSAValue
 from xdsl.irdl import IRDLOperation, irdl_attr_definition
 from xdsl.utils.str_enum import StrEnum
 
@@ -81,6 +82,12 @@ class IterKindAttr(EnumAttribute[IterKind], SpacedOpaqueSyntaxAttribute):
     """`IterKind` as an attribute."""
 
     name = "loop.iter"
+
+
+def memref_type(buffer: SSAValue) -> MemRefType:
+    """Returns the type of a buffer, like `SSAValue.get(buffer, type=MemRefType).type` in a fifth of the time."""
+    assert isinstance(buffer.type, MemRefType), f"{buffer.type} is not a memref"
+    return buffer.type
 
 
 ValueT = TypeVar("ValueT")

@@ -17,7 +17,7 @@ from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, SSAVal
 from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind, AffineConstantExpr, AffineExpr
 from xdsl.utils.exceptions import VerifyException
 
-from xrelay.dialects.loop.base import cached_on_op
+from xrelay.dialects.loop.base import cached_on_op, memref_type
 from xrelay.dialects.loop.block_op import DYNAMIC, BlockOp, Extent
 from xrelay.dialects.loop.for_op import ForOp
 from xrelay.dialects.shared.attribute_names import EXTENTS, LOOP_KERNEL
@@ -45,7 +45,7 @@ def extents_of(buffer: SSAValue) -> tuple[int | SSAValue | None, ...]:
 
     The sizes of an argument are given by its `loop.extents`, those of an allocation by its operands.
     """
-    shape = SSAValue.get(buffer, type=MemRefType).type.get_shape()
+    shape = memref_type(buffer).get_shape()
     if DYNAMIC_INDEX not in shape:
         return shape
     values = _dynamic_sizes(buffer)

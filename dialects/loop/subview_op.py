@@ -21,6 +21,8 @@ from xdsl.irdl import IRDLOperation, irdl_op_definition, operand_def, result_def
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
+from xrelay.dialects.loop.base import memref_type
+
 
 @irdl_op_definition
 class SubviewOp(IRDLOperation):
@@ -62,7 +64,7 @@ class SubviewOp(IRDLOperation):
 
     @override
     def verify_(self) -> None:
-        source, view = (SSAValue.get(each, type=MemRefType).type for each in (self.source, self.result))
+        source, view = (memref_type(each) for each in (self.source, self.result))
         is_plain = isinstance(source.layout, NoneAttr) and strides_of(view) is not None
         if not is_plain or (source.element_type, source.memory_space) != (view.element_type, view.memory_space):
             raise VerifyException(f"[loop.subview C1] {view} is not a view of {source}")

@@ -18,9 +18,10 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 
 from xdsl.dialects import func
-from xdsl.dialects.builtin import FunctionType, IndexType, MemRefType
+from xdsl.dialects.builtin import FunctionType, IndexType
 from xdsl.ir import Attribute, Operation, OpResult, SSAValue
 
+from xrelay.dialects.loop.base import memref_type
 from xrelay.dialects.loop.signature import kernel_dims
 from xrelay.dialects.relay.structure.call import AnyCall, NamedCallOp, callee_name, is_call, names_in
 from xrelay.dialects.relay.structure.constant import ConstantOp
@@ -102,7 +103,7 @@ def _call_kernel(op: AnyCall, code: HostCode) -> None:
     dims: Sequence[Dim] = kernel_dims(kernel)
     if isinstance(op, NamedCallOp):
         dims = substitute(dims, op.names)
-        types = [SSAValue.get(each, type=MemRefType).type for each in kernel.body.block.args[: len(arguments)]]
+        types = [memref_type(each) for each in kernel.body.block.args[: len(arguments)]]
         arguments = [code.cast(each, type) for each, type in zip(arguments, types, strict=True)]
     code.add(func.CallOp(op.callee, [*arguments, *code.extents(dims)], []))
 

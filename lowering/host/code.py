@@ -21,6 +21,7 @@ from xdsl.dialects import arith, cf, func, memref, scf
 from xdsl.dialects.builtin import FunctionType, IndexType, MemRefType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
+from xrelay.dialects.loop.base import memref_type
 from xrelay.dialects.relay.structure.extents import extent_origins
 from xrelay.dialects.shared.attribute_names import SOURCES
 from xrelay.dialects.shared.locations import sources_of, sources_or_location
@@ -210,7 +211,7 @@ class HostCode:
 
     def move(self, source: SSAValue, target: SSAValue) -> None:
         """Copies a buffer to another; a single element without a kernel."""
-        if SSAValue.get(target, type=MemRefType).type.get_num_dims() == 0:
+        if memref_type(target).get_num_dims() == 0:
             self.store(self.load(source), target)
         else:
             self.copy(source, target)
@@ -222,7 +223,7 @@ class HostCode:
 
     def copy_elements(self, source: SSAValue, target: SSAValue, extents: Iterable[SSAValue]) -> None:
         """Copies a buffer to another, with the dynamic extents `extents`, by a kernel."""
-        type = SSAValue.get(target, type=MemRefType).type
+        type = memref_type(target)
         operands = [self.cast(source, type), target, *extents]
         self.add(func.CallOp(self.module.copy_kernel(type, None).sym_name.data, operands, []))
 

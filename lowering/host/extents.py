@@ -16,9 +16,9 @@ from __future__ import annotations
 from typing import Final
 
 from xdsl.dialects import func
-from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import SSAValue
 
+from xrelay.dialects.loop.base import memref_type
 from xrelay.dialects.relay.structure.extents import CutOp, ExtentsOp
 from xrelay.dialects.shared.types import dims_in, shape_of
 from xrelay.index_algebra.dims import MAX_EXTENT, symbol
@@ -62,8 +62,8 @@ def lower_cut(op: CutOp, code: HostCode) -> None:
         prefix.name_hint = result.name_hint
         code.buffers[result] = code.with_dims(prefix, list(dims_in(result.type)))
         return
-    target, source = code.buffer(result), SSAValue.get(data, type=MemRefType).type
-    kernel = code.module.copy_kernel(SSAValue.get(target, type=MemRefType).type, source)
+    target, source = code.buffer(result), memref_type(data)
+    kernel = code.module.copy_kernel(memref_type(target), source)
     extents = code.extents([*dims_in(op.data.type), *dims_in(result.type)])
     code.add(func.CallOp(kernel.sym_name.data, [data, target, *extents], []))
 
@@ -74,7 +74,7 @@ def _extent(data: SSAValue, place: int, code: HostCode) -> SSAValue:
         number = code.numbers[data][place]
         return code.constant(number) if isinstance(number, int) else code.to_index(number)
     buffer = code.buffers[data]
-    rank = SSAValue.get(buffer, type=MemRefType).type.get_num_dims()
+    rank = memref_type(buffer).get_num_dims()
     return code.to_index(code.load(buffer, *([code.constant(place)] if rank else [])))
 
 

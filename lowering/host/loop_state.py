@@ -43,6 +43,7 @@ from xdsl.dialects import arith, func, memref, scf
 from xdsl.dialects.builtin import DYNAMIC_INDEX, IndexType, MemRefType, StridedLayoutAttr
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
+from xrelay.dialects.loop.base import memref_type
 from xrelay.dialects.relay.structure.constant import ConstantOp, elements_of_constant
 from xrelay.dialects.relay.structure.loop import LoopOp, own_names
 from xrelay.dialects.shared.locations import describe_location
@@ -325,7 +326,7 @@ def copy_row(source: SSAValue, stack: SSAValue, number: SSAValue, row: Sequence[
     """Copies a buffer to the row `number` of another; `row` are the extents of rows."""
     if 0 in row:
         return
-    type = SSAValue.get(stack, type=MemRefType).type
+    type = memref_type(stack)
     shape = type.get_shape()[1:]
     if not shape:
         code.store(code.load(source), stack, number)
@@ -343,7 +344,7 @@ def copy_row(source: SSAValue, stack: SSAValue, number: SSAValue, row: Sequence[
 
 def _copy_dynamic_row(source: SSAValue, stack: SSAValue, number: SSAValue, size: Dim, code: HostCode) -> None:
     """Like `copy_row`, for rows of `size` elements with dynamic strides: the kernel copies buffers with one axis."""
-    element = SSAValue.get(stack, type=MemRefType).type.element_type
+    element = memref_type(stack).element_type
     (count,) = code.extents([size])
     first = code.value(arith.MuliOp(number, count))
     flat = code.prefix(source, [count], MemRefType(element, [DYNAMIC_INDEX]))

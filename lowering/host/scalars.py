@@ -21,11 +21,12 @@ from typing import Final
 
 import numpy as np
 from xdsl.dialects import arith, func, memref
-from xdsl.dialects.builtin import IndexType, IntegerAttr, IntegerType, MemRefType, Signedness, UnitAttr
+from xdsl.dialects.builtin import IndexType, IntegerAttr, IntegerType, Signedness, UnitAttr
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.ir.affine import AffineConstantExpr
 
+from xrelay.dialects.loop.base import memref_type
 from xrelay.dialects.relay.structure.call import AnyCall
 from xrelay.dialects.relay.structure.constant import ConstantOp, elements_of_constant
 from xrelay.dialects.relay.structure.extents import ExtentsOp
@@ -356,5 +357,5 @@ def _loads(call: func.CallOp, number: int, code: HostCode) -> bool:
 
 def _indices(buffer: SSAValue, place: int) -> list[int]:
     """Returns the indices of an element from its position in row-major order."""
-    shape = SSAValue.get(buffer, type=MemRefType).type.get_shape()
+    shape = memref_type(buffer).get_shape()
     return [int(index) for index in np.unravel_index(place, shape)]

@@ -11,6 +11,7 @@ from xdsl.dialects.builtin import DenseArrayBase, IntegerType, MemRefType, Vecto
 from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineExpr
 
+from xrelay.dialects.loop.base import memref_type
 from xrelay.dialects.shared.attribute_names import LOOP_ANNOTATION
 from xrelay.dialects.shared.op_making import make
 from xrelay.dialects.upstream.arith_extras import SelectOp
@@ -33,7 +34,7 @@ class AccessTarget:
     @property
     def type(self) -> MemRefType:
         """Returns the type of the buffer."""
-        return SSAValue.get(self.buffer, type=MemRefType).type
+        return memref_type(self.buffer)
 
     @property
     def irregular(self) -> bool:

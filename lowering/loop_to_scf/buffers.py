@@ -32,6 +32,7 @@ from xdsl.ir import BlockArgument, SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineExpr
 
 from xrelay.dialects.loop import ForOp, LoadOp, LoopKind, RowOp, StoreOp
+from xrelay.dialects.loop.base import memref_type
 from xrelay.dialects.loop.extents import MAX_EXTENT, extents_of
 from xrelay.dialects.upstream.buffer_types import buffer_type
 from xrelay.index_algebra.affine_bounds import LinearForm, linear_form
@@ -106,7 +107,7 @@ class FlatBuffers:
     def _measure(self, buffer: SSAValue) -> SSAValue | None:
         """Records dynamic strides and returns the number of elements; None for static strides or an unknown extent."""
         extents = extents_of(buffer)
-        if None not in element_strides(SSAValue.get(buffer, type=MemRefType).type) or None in extents:
+        if None not in element_strides(memref_type(buffer)) or None in extents:
             return None
         step, strides = ValueMap.constant(1), list[ValueMap]()
         for extent in reversed([extent for extent in extents if extent is not None]):
@@ -129,7 +130,7 @@ class FlatBuffers:
 
 
 def _row_of(buffer: SSAValue) -> MemRefType:
-    return MemRefType(SSAValue.get(buffer, type=MemRefType).type.element_type, [DYNAMIC_INDEX])
+    return MemRefType(memref_type(buffer).element_type, [DYNAMIC_INDEX])
 
 
 # --- local buffers

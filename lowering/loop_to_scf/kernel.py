@@ -25,6 +25,7 @@ from xrelay.dialects.loop import (
     SuppressOp,
     ValueMap,
 )
+from xrelay.dialects.loop.base import memref_type
 from xrelay.dialects.loop.extents import MAX_EXTENT, is_index_argument
 from xrelay.dialects.shared.attribute_names import LOOP_ANNOTATION, LOOP_NOTE, PREFETCH
 from xrelay.dialects.shared.levels import level_of, level_of_class
@@ -191,7 +192,7 @@ class KernelWriter:
         buffer, index = self._flat.accessed(given), self._flat.index_of(given, self._values.access(op.index))
         layout, lanes = self._layouts.get(given), self._values.lanes
         if layout is not None and lanes is not None:
-            index = layout.index_of(index, lanes.index, SSAValue.get(buffer, type=MemRefType).type.get_num_dims())
+            index = layout.index_of(index, lanes.index, memref_type(buffer).get_num_dims())
         return AccessTarget(buffer, index)
 
     def _constant(self, op: arith.ConstantOp) -> None:

@@ -39,6 +39,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Block, Operation, SSAValue, Use
 from xdsl.rewriter import InsertPoint, Rewriter
 
+from xrelay.dialects.loop.base import memref_type
 from xrelay.dialects.loop.list_ops import (
     LIST_OPS,
     LIST_PART_OPS,
@@ -262,7 +263,7 @@ class _Conversion:
 
     def _all_extents(self, buffer: SSAValue, open_extents: Sequence[SSAValue]) -> list[SSAValue]:
         rest = iter(open_extents)
-        shape = SSAValue.get(buffer, type=MemRefType).type.get_shape()
+        shape = memref_type(buffer).get_shape()
         return [next(rest) if extent == DYNAMIC_INDEX else self._index(extent) for extent in shape]
 
     def _create(self, name: str, operands: Sequence[SSAValue], op: Operation) -> SSAValue:
@@ -308,6 +309,6 @@ def _rank(value: SSAValue) -> int:
 
 def _bytes(buffer: SSAValue) -> int:
     """Returns the size of one element in bytes."""
-    element = SSAValue.get(buffer, type=MemRefType).type.element_type
+    element = memref_type(buffer).element_type
     assert isinstance(element, FixedBitwidthType), "elements have a size"
     return (element.bitwidth + 7) // 8

@@ -22,6 +22,7 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr
 
 from xrelay.dialects.loop import ForOp, LoadOp, LoopKind, StoreOp
+from xrelay.dialects.loop.base import memref_type
 from xrelay.dialects.loop.extents import expression_of, extents_of, is_index_argument
 from xrelay.dialects.shared.levels import level_of_class
 from xrelay.dialects.shared.op_lists import ops_of
@@ -173,7 +174,7 @@ def _is_harmless(op: Operation) -> bool:
 def can_exit_early(loop: ForOp) -> bool:
     """Whether changes can be detected: all stores are of integers, and inner loops are serial or unrolled."""
     kinds = {inner.kind for inner in ops_of(loop.body, ForOp)}
-    types = [SSAValue.get(op.memref, type=MemRefType).type for op in ops_of(loop, StoreOp)]
+    types = [memref_type(op.memref) for op in ops_of(loop, StoreOp)]
     is_plain = kinds <= {LoopKind.SERIAL, LoopKind.UNROLLED}
     return is_plain and all(isinstance(type.element_type, IntegerType) for type in types)
 

@@ -22,10 +22,10 @@ from functools import partial
 from typing import TypeAlias
 
 from xdsl.dialects import arith, vector
-from xdsl.dialects.builtin import FixedBitwidthType, MemRefType, VectorType, i64
-from xdsl.ir import SSAValue
+from xdsl.dialects.builtin import FixedBitwidthType, VectorType, i64
 
 from xrelay.dialects.loop import SortOp
+from xrelay.dialects.loop.base import memref_type
 from xrelay.dialects.loop.extents import extents_of
 from xrelay.dialects.loop.row_ops import INSERTION_LIMIT
 from xrelay.lowering.arithmetic import Number
@@ -48,7 +48,7 @@ class SelectWriter(SortWriter):
     def __init__(self, emitter: Emitter, op: SortOp, flat: FlatBuffers):
         super().__init__(emitter, op, flat)
         self._end = self._index(self._length)
-        self._vector = VectorType(SSAValue.get(self._source, type=MemRefType).type.element_type, [LANES])
+        self._vector = VectorType(memref_type(self._source).element_type, [LANES])
 
     def write(self) -> None:
         """Appends the lowered ops."""
@@ -174,7 +174,7 @@ class SelectWriter(SortWriter):
     @property
     def _has_lanes(self) -> bool:
         """Whether the row is contiguous, and its elements are bytes or more."""
-        source = SSAValue.get(self._op.source, type=MemRefType).type
+        source = memref_type(self._op.source)
         element, strides = source.element_type, element_strides(source)
         is_contiguous = strides[self._op.axis.value.data] == 1
         return is_contiguous and isinstance(element, FixedBitwidthType) and element.bitwidth >= 8

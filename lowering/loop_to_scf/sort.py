@@ -18,6 +18,7 @@ from xdsl.dialects.builtin import AnyFloat, IndexType, IntegerType, MemRefType, 
 from xdsl.ir import SSAValue
 
 from xrelay.dialects.loop import SortOp
+from xrelay.dialects.loop.base import memref_type
 from xrelay.dialects.upstream.arith_extras import IndexCastUIOp, element_type
 from xrelay.lowering.arithmetic import Number
 from xrelay.lowering.loop_to_scf.buffers import FlatBuffers, on_stack
@@ -39,7 +40,7 @@ class SortWriter(RowWriter):
         buffers = (op.source, op.values, op.indices, op.scratch_keys, op.scratch_indices)
         self._source, self._values, self._indices, self._keys, self._places = map(flat.accessed, buffers)
         self._op, self._length, self._count = op, self._known(op.length), self._known(op.count)
-        key = SSAValue.get(self._keys, type=MemRefType).type.element_type
+        key = memref_type(self._keys).element_type
         assert isinstance(key, IntegerType), "the verifier has checked the keys"
         self._key_type = key
 

@@ -33,6 +33,7 @@ from xdsl.ir import SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from xrelay.dialects.loop import SubviewOp
+from xrelay.dialects.loop.base import memref_type
 from xrelay.dialects.loop.subview_op import strides_of
 from xrelay.dialects.shared.op_lists import ops_of
 from xrelay.passes.loop.memory.buffer_size import element_bytes
@@ -42,7 +43,7 @@ def convert_subviews(function: func.FuncOp) -> None:
     """Replaces each `loop.subview` in a function."""
     for op in ops_of(function, SubviewOp):
         builder = Builder(InsertPoint.before(op))
-        if strides := strides_of(SSAValue.get(op.result, type=MemRefType).type):
+        if strides := strides_of(memref_type(op.result)):
             view = _strided_part(op, strides, builder)
         else:
             view = _view(op, builder) if isinstance(op.source.owner, memref.ViewOp) else _contiguous_part(op, builder)
@@ -62,7 +63,7 @@ def _view(op: SubviewOp, builder: Builder) -> SSAValue:
 
 def _contiguous_part(op: SubviewOp, builder: Builder) -> SSAValue:
     """Returns a contiguous part of any other buffer, with the part's type."""
-    type = SSAValue.get(op.result, type=MemRefType).type
+    type = memref_type(op.result)
     known = prod(size for size in type.get_shape() if size != DYNAMIC_INDEX)
     count = reduce(lambda lhs, rhs: _product(lhs, rhs, builder), map(_amount, op.sizes), known)
     row = MemRefType(type.element_type, [DYNAMIC_INDEX], StridedLayoutAttr([1], None))
@@ -73,7 +74,7 @@ def _contiguous_part(op: SubviewOp, builder: Builder) -> SSAValue:
 
 def _strided_part(op: SubviewOp, strides: Sequence[int], builder: Builder) -> SSAValue:
     """Returns a strided part, with the part's type."""
-    type, rest = SSAValue.get(op.result, type=MemRefType).type, iter(op.sizes)
+    type, rest = memref_type(op.result), iter(op.sizes)
     sizes = [next(rest) if extent == DYNAMIC_INDEX else extent for extent in type.get_shape()]
     moved = MemRefType(type.element_type, type.get_shape(), StridedLayoutAttr(strides, None))
     cast = memref.ReinterpretCastOp.from_dynamic(op.source, [op.offset], sizes, strides, moved)

@@ -8,10 +8,11 @@ selected; the comparisons of a box end with the first chunk that it overlaps.
 from __future__ import annotations
 
 from xdsl.dialects import arith, vector
-from xdsl.dialects.builtin import IndexType, MemRefType, VectorType
+from xdsl.dialects.builtin import IndexType, VectorType
 from xdsl.ir import Attribute, SSAValue
 
 from xrelay.dialects.loop import SuppressOp
+from xrelay.dialects.loop.base import memref_type
 from xrelay.dialects.loop.row_ops import CHUNK
 from xrelay.lowering.arithmetic import Number
 from xrelay.lowering.loop_to_scf.buffers import FlatBuffers
@@ -33,7 +34,7 @@ class SuppressWriter(RowWriter):
         self._sides, self._order, self._scores, self._most, self._overlap, self._least = reads
         self._kept, self._room = map(flat.accessed, op.writes)
         self._length = self._index(self._known(op.length))
-        room = SSAValue.get(op.room, type=MemRefType).type
+        room = memref_type(op.room)
         self._element: Attribute = room.element_type
         self._count = room.get_shape()[2]
 

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.dialects import func, memref
-from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType
-from xdsl.ir import SSAValue
+from xdsl.dialects.builtin import DYNAMIC_INDEX
 
 from xrelay.dialects.loop import ForOp, LoadOp, LoopKind, StoreOp
+from xrelay.dialects.loop.base import memref_type
 from xrelay.dialects.loop.extents import loop_of_index
 from xrelay.dialects.shared.op_lists import ops_of
 from xrelay.passes.loop.nest_edits import alloc_like
@@ -26,7 +26,7 @@ def narrow_rows(function: func.FuncOp) -> None:
         users = [use.operation for use in op.memref.uses]
         accesses = [user for user in users if isinstance(user, LoadOp | StoreOp)]
         columns = _columns(accesses) if is_local(op.memref) and len(accesses) == len(users) else None
-        type_ = SSAValue.get(op.memref, type=MemRefType).type
+        type_ = memref_type(op.memref)
         *outer, row = type_.get_shape() or (DYNAMIC_INDEX,)
         if columns is not None and columns < row and DYNAMIC_INDEX not in outer:
             narrow = alloc_like(type_, [*outer, columns])

@@ -13,6 +13,7 @@ from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr
 from xdsl.traits import is_side_effect_free
 
 from xrelay.dialects.loop import BlockOp, ForOp, IterKind, IterVar, LoadOp, StoreOp, ValueMap
+from xrelay.dialects.loop.base import memref_type
 from xrelay.dialects.loop.block_op import Extent
 from xrelay.dialects.loop.extents import expression_of, extents_of, interval_of
 from xrelay.dialects.shared.op_lists import all_ops, ops_of
@@ -218,7 +219,7 @@ def alloc_like(type: MemRefType, shape: Sequence[Extent]) -> memref.AllocOp:
 def known_extents(buffer: SSAValue) -> list[Extent] | None:
     """The extents of a buffer as numbers and values; None if an extent is unknown."""
     extents = [extent for extent in extents_of(buffer) if extent is not None]
-    return extents if len(extents) == SSAValue.get(buffer, type=MemRefType).type.get_num_dims() else None
+    return extents if len(extents) == memref_type(buffer).get_num_dims() else None
 
 
 def copy_nest(

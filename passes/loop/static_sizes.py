@@ -11,6 +11,7 @@ from xdsl.ir import BlockArgument, SSAValue
 from xdsl.rewriter import Rewriter
 
 from xrelay.dialects.loop import DYNAMIC, BlockOp, ForOp
+from xrelay.dialects.loop.base import memref_type
 from xrelay.dialects.loop.block_op import Extent
 from xrelay.dialects.loop.extents import extents_of, index_arguments
 from xrelay.dialects.shared.attribute_names import EXTENTS
@@ -38,7 +39,7 @@ def static_sizes(part: Sized) -> list[int]:
         return [] if part.extent is None else [part.extent]
     if isinstance(part, BlockOp):
         return [extent for extent in part.extents if isinstance(extent, int) and extent != DYNAMIC]
-    return [size for size in SSAValue.get(part, type=MemRefType).type.get_shape() if size != DYNAMIC_INDEX]
+    return [size for size in memref_type(part).get_shape() if size != DYNAMIC_INDEX]
 
 
 def replace_sizes(kernel: func.FuncOp, sizes: Iterator[int | SSAValue]) -> None:
@@ -61,7 +62,7 @@ def replace_sizes(kernel: func.FuncOp, sizes: Iterator[int | SSAValue]) -> None:
 
 def _resize(kernel: func.FuncOp, buffer: SSAValue, sizes: Sequence[Extent]) -> None:
     """Makes the extents of a buffer `sizes`."""
-    type, owner = SSAValue.get(buffer, type=MemRefType).type, buffer.owner
+    type, owner = memref_type(buffer), buffer.owner
     if isinstance(owner, memref.AllocOp):
         Rewriter.replace_op(owner, alloc_like(type, sizes))
         return

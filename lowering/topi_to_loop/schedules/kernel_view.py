@@ -12,12 +12,13 @@ from enum import Enum, auto
 from functools import cached_property, partial
 from math import prod
 
-from xdsl.dialects.builtin import IndexType, MemRefType, StringAttr
+from xdsl.dialects.builtin import IndexType, StringAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind, AffineExpr
 
 from xrelay.dialects.loop import BlockOp, ForOp, IterKind, LoadOp, RowOp, SortOp, StoreOp, ValueMap
+from xrelay.dialects.loop.base import memref_type
 from xrelay.dialects.loop.block_op import DYNAMIC, Extent
 from xrelay.dialects.loop.extents import expression_of, extents_of
 from xrelay.dialects.relay.core.size_hints import USUAL_EXTENT
@@ -253,11 +254,6 @@ def _change(index: ValueMap, variable: SSAValue, value: int) -> int:
 def has_remainder(expr: AffineExpr) -> bool:
     """Whether an expression contains a remainder."""
     return any(isinstance(part, AffineBinaryOpExpr) and part.kind is AffineBinaryOpKind.Mod for part in expr.dfs())
-
-
-def memref_type(buffer: SSAValue) -> MemRefType:
-    """Returns the type of a buffer."""
-    return SSAValue.get(buffer, type=MemRefType).type
 
 
 def loads_of(block: BlockOp) -> list[LoadOp]:

@@ -14,6 +14,7 @@ from math import gcd, prod
 from xdsl.dialects.builtin import DYNAMIC_INDEX
 
 from xrelay.dialects.loop import IterKind, LoadOp, ValueMap
+from xrelay.dialects.loop.base import memref_type
 from xrelay.dialects.topi.named.matmul import BatchMatmulOp, MatmulOp
 from xrelay.dialects.topi.named.split_products import MatmulSplitOp
 from xrelay.index_algebra.divisors import largest_divisor
@@ -33,7 +34,6 @@ from xrelay.lowering.topi_to_loop.schedules.kernel_view import (
     element_bytes,
     expected_extent,
     expected_product,
-    memref_type,
     points,
 )
 from xrelay.lowering.topi_to_loop.schedules.matrix_tile import FactorCopy, MatrixPlan, apply_plan

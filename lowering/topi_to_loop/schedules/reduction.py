@@ -14,6 +14,7 @@ from xdsl.dialects.builtin import AnyFloat
 from xdsl.dialects.utils import FastMathFlag
 
 from xrelay.dialects.loop import BlockOp, IterKind, SchedulePrimitive
+from xrelay.dialects.loop.base import memref_type
 from xrelay.dialects.loop.for_op import MAX_LANES
 from xrelay.dialects.loop.schedule import CacheWrite, ComputeAt, PartialSums, Reorder, Rfactor, Split, Unroll, Vectorize
 from xrelay.dialects.topi.named.pool import Pool1dOp, Pool2dOp, Pool3dOp
@@ -38,7 +39,6 @@ from xrelay.lowering.topi_to_loop.schedules.kernel_view import (
     is_expanded_from,
     is_row,
     loops_of_kind,
-    memref_type,
     points,
     readers_of,
     reads_pointwise,

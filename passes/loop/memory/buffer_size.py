@@ -18,6 +18,8 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, SSAValue
 from xdsl.utils.hints import isa
 
+from xrelay.dialects.loop.base import memref_type
+
 INDEX_BYTES: Final = 8
 EXPECTED_EXTENT: Final = 256
 """The extent that size estimates assume for a dynamic dimension."""
@@ -71,6 +73,6 @@ def bytes_and_factors(alloc: memref.AllocOp) -> tuple[int, Sequence[SSAValue]]:
 
 def expected_bytes(buffer: SSAValue) -> int:
     """The estimated bytes of a buffer; 0 if an arena cannot hold it."""
-    type = SSAValue.get(buffer, type=MemRefType).type
+    type = memref_type(buffer)
     shape = (EXPECTED_EXTENT if extent == DYNAMIC_INDEX else extent for extent in type.get_shape())
     return prod(shape) * (element_bytes(type) or 0)

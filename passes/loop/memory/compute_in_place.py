@@ -8,12 +8,13 @@ from itertools import takewhile
 
 from xdsl.context import Context
 from xdsl.dialects import func, memref
-from xdsl.dialects.builtin import DYNAMIC_INDEX, DenseArrayBase, MemRefType, ModuleOp, StringAttr, SymbolRefAttr, i64
+from xdsl.dialects.builtin import DYNAMIC_INDEX, DenseArrayBase, ModuleOp, StringAttr, SymbolRefAttr, i64
 from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from xrelay.dialects.loop import BlockOp, IterKind, LoadOp, StoreOp, ValueMap
+from xrelay.dialects.loop.base import memref_type
 from xrelay.dialects.loop.extents import extents_of
 from xrelay.dialects.loop.signature import input_arguments, output_arguments
 from xrelay.dialects.loop.versions import versions_by_kernel
@@ -137,7 +138,7 @@ class _Reuse(BlockLifetimes):
         old = uses.buffer.owner
         if isinstance(new.owner, memref.AllocOp) and isinstance(old, memref.AllocOp):
             return list(old.dynamic_sizes) == list(new.owner.dynamic_sizes) and old.alignment == new.owner.alignment
-        return new in self._outputs and DYNAMIC_INDEX not in SSAValue.get(new, type=MemRefType).type.get_shape()
+        return new in self._outputs and DYNAMIC_INDEX not in memref_type(new).get_shape()
 
     def _replace(self) -> None:
         """Replaces merged allocations by the buffer that holds them."""

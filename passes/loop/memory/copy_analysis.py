@@ -15,11 +15,12 @@ from functools import reduce
 from math import prod
 
 from xdsl.dialects import arith, func, scf
-from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType
+from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.ir import Operation, SSAValue
 from xdsl.ir.affine import AffineDimExpr
 
 from xrelay.dialects.loop import BlockOp, IterKind, LoadOp, StoreOp, ValueMap
+from xrelay.dialects.loop.base import memref_type
 from xrelay.dialects.loop.block_op import Extent
 from xrelay.dialects.loop.extents import MAX_EXTENT, expression_of, extents_of, index_arguments
 from xrelay.dialects.loop.signature import input_arguments, kernel_dims, output_arguments
@@ -189,7 +190,7 @@ class _BlockCopies:
         load, takes = branch.load, branch.variable is not None
         steps = self._steps(load.index)
         inner, outer = (load.memref, target) if takes else (target, load.memref)
-        shapes = [SSAValue.get(buffer, type=MemRefType).type.get_shape() for buffer in (inner, outer)]
+        shapes = [memref_type(buffer).get_shape() for buffer in (inner, outer)]
         if steps is None or any(size == DYNAMIC_INDEX for shape in shapes for size in shape[1:]):
             return None
         if takes:

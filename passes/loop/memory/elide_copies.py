@@ -22,6 +22,7 @@ from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from xrelay.dialects.loop import SubviewOp, ValueMap
+from xrelay.dialects.loop.base import memref_type
 from xrelay.dialects.loop.extents import MAX_EXTENT, extents_of
 from xrelay.dialects.loop.signature import output_arguments
 from xrelay.dialects.loop.versions import versions_by_kernel
@@ -137,7 +138,7 @@ class _Candidate:
     @property
     def type(self) -> MemRefType:
         """The type of the subview."""
-        type = SSAValue.get(self.view, type=MemRefType).type
+        type = memref_type(self.view)
         if self.copy.strides is None:
             return type
         return MemRefType(type.element_type, type.get_shape(), StridedLayoutAttr(self.copy.strides), type.memory_space)
@@ -270,7 +271,7 @@ class _Elision:
             return
         ops, place = _subview(each, sizes)
         buffers = (each.view, place) if each.is_stored else (place, each.view)
-        old, new = (SSAValue.get(buffer, type=MemRefType).type for buffer in buffers)
+        old, new = (memref_type(buffer) for buffer in buffers)
         copy = func.CallOp(self._kernels.symbol(old, new, kernel), [*buffers, *sizes], [])
         copy.attributes[COPIED] = StringAttr(reason)
         for op in (*ops, copy):
@@ -342,6 +343,6 @@ def _is_plain(value: SSAValue) -> bool:
 
 def _unlike(view: SSAValue, whole: SSAValue) -> str | None:
     """The reason why the types do not allow `view` to be a subview of `whole`, or `None`."""
-    types = [SSAValue.get(each, type=MemRefType).type for each in (view, whole)]
+    types = [memref_type(each) for each in (view, whole)]
     alike = len({(type.element_type, type.memory_space) for type in types}) == 1
     return None if alike else f"{types[0]} cannot be a view of {types[1]}"

@@ -17,6 +17,7 @@ from xdsl.ir import BlockArgument, Operation, SSAValue
 from xdsl.ir.affine import AffineDimExpr
 
 from xrelay.dialects.loop import SubviewOp, ValueMap
+from xrelay.dialects.loop.base import memref_type
 from xrelay.dialects.loop.extents import expression_of
 from xrelay.dialects.loop.subview_op import strides_of
 from xrelay.dialects.shared.attribute_names import DIM, NOALIAS
@@ -170,7 +171,7 @@ def _range(view: SSAValue) -> tuple[ValueMap, ValueMap]:
     begin, value = ValueMap.constant(0), view
     while isinstance(op := value.owner, SubviewOp):
         begin, value = begin.plus(expression_of(op.offset)), op.source
-    type = SSAValue.get(view, type=MemRefType).type
+    type = memref_type(view)
     sizes = iter(view.owner.sizes if isinstance(view.owner, SubviewOp) else ())
     extents = [expression_of(next(sizes) if size == DYNAMIC_INDEX else size) for size in type.get_shape()]
     if not (strides := strides_of(type)):

@@ -19,6 +19,7 @@ from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from xrelay.dialects.loop import BlockOp, LoadOp, StoreOp
+from xrelay.dialects.loop.base import memref_type
 from xrelay.dialects.loop.versions import version_of
 from xrelay.dialects.shared.attribute_names import EXTENTS, LOOP_KERNEL, NUM_OUTPUTS, RESHAPE_ONLY, VERSION
 from xrelay.passes.infra.fresh_names import fresh_name
@@ -106,7 +107,7 @@ class StridedKernels:
 
     def redirect_calls(self, buffer: SSAValue, excluded: func.CallOp) -> None:
         """Redirects all calls that use a buffer, except `excluded`, to kernels that are copied for its type."""
-        type = SSAValue.get(buffer, type=MemRefType).type
+        type = memref_type(buffer)
         for use in list(buffer.uses):
             if use.operation is not excluded and isinstance(use.operation, func.CallOp):
                 self._retarget(use.operation, use.index, type)

@@ -8,10 +8,11 @@ from math import inf, prod
 from typing import Final, NamedTuple
 
 from xdsl.dialects import arith, memref
-from xdsl.dialects.builtin import AnyFloat, FloatAttr, IntegerAttr, IntegerType, MemRefType, StringAttr
+from xdsl.dialects.builtin import AnyFloat, FloatAttr, IntegerAttr, IntegerType, StringAttr
 from xdsl.ir import Operation, Region, SSAValue
 
 from xrelay.dialects.loop import LOCAL, BlockOp, ForOp, IterVar, LoadOp, SchedulePrimitive, StoreOp, ValueMap
+from xrelay.dialects.loop.base import memref_type
 from xrelay.dialects.shared.op_lists import ops_of
 from xrelay.dialects.topi.shapes import bit_width
 from xrelay.dialects.upstream.buffer_types import buffer_type
@@ -114,7 +115,7 @@ def loops_of_results(block: BlockOp, loop: ForOp, results: Sequence[SSAValue], s
             reason = shared if reduces_over(block, inner) else "its extent is known only at run time"
             raise refusal(step, f"loop {inner.loop_name!r}", reason, "split it, and move it out of the reduction")
     count = prod(inner.extent or 0 for inner in tile)
-    size = count * sum(bit_width(SSAValue.get(each, type=MemRefType).type.element_type) // 8 for each in results)
+    size = count * sum(bit_width(memref_type(each).element_type) // 8 for each in results)
     if size > LOCAL_BYTES:
         reason = f"its accumulators take {size} bytes, more than {LOCAL_BYTES}"
         raise refusal(step, subject, reason, "move loops of its result out of the reduction")
@@ -162,7 +163,7 @@ def part_of(block: BlockOp, result: SSAValue, loop: ForOp, step: SchedulePrimiti
     region = accessed(accesses[:1], loop, block, result, step)
     shape = [region.extents[dimension] for dimension in region.kept]
     sizes = [extent for extent in shape if isinstance(extent, int)]
-    element = SSAValue.get(result, type=MemRefType).type.element_type
+    element = memref_type(result).element_type
     if len(sizes) < len(shape) or prod(sizes) * (element_size(element) or 8) > LOCAL_BYTES:
         reason = f"one iteration of loop {loop.loop_name!r} updates too large a part of its result"
         raise refusal(step, subject, reason, "split the loops of its result")

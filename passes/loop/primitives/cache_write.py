@@ -9,6 +9,7 @@ from xdsl.dialects.builtin import MemRefType, StringAttr
 from xdsl.ir import Operation, OpResult, SSAValue
 
 from xrelay.dialects.loop import BlockOp
+from xrelay.dialects.loop.base import memref_type
 from xrelay.dialects.loop.block_op import Extent
 from xrelay.dialects.loop.schedule import CacheWrite
 from xrelay.passes.loop.nest_edits import alloc_like, copy_nest, retarget
@@ -45,14 +46,14 @@ def cache_write(kernel: func.FuncOp, step: CacheWrite) -> list[str]:
     """
     block = find_block(kernel, step.block, step)
     buffers = _results(block, step)
-    rank = SSAValue.get(buffers[0], type=MemRefType).type.get_num_dims()
+    rank = memref_type(buffers[0]).get_num_dims()
     names = list(step.names) if step.names else [f"{step.block}_write_{d}" for d in range(rank)]
     root, shape = _check(kernel, block, buffers, names, step)
     place = root.parent
     assert place is not None, "it is in the kernel"
     copies: dict[SSAValue, SSAValue] = {}
     for buffer in buffers:
-        type = SSAValue.get(buffer, type=MemRefType).type
+        type = memref_type(buffer)
         alloc = alloc_like(MemRefType(type.element_type, [], memory_space=StringAttr(step.space)), shape)
         alloc.memref.name_hint = f"{step.block}_tile"
         place.insert_op_before(alloc, root)

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from math import prod
 
 from xdsl.dialects import func, memref
-from xdsl.dialects.builtin import MemRefType, StringAttr
+from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import Operation, OpResult, SSAValue
 from xdsl.ir.affine import AffineConstantExpr
 
 from xrelay.dialects.loop import LOCAL, BlockOp, ForOp, IterKind, LoadOp, LoopKind, SchedulePrimitive, StoreOp, ValueMap
+from xrelay.dialects.loop.base import memref_type
 from xrelay.dialects.loop.block_op import Extent
 from xrelay.dialects.loop.extents import exact_interval_of, extents_of, in_loop_indices, interval_of, loop_of_index
 from xrelay.dialects.loop.schedule import ComputeAt
@@ -195,7 +196,7 @@ def _tile_nest(block: BlockOp, own_loops: list[ForOp], positions: list[int | Non
 
 def tile_alloc(alloc: memref.AllocOp, region: TileRegion) -> memref.AllocOp:
     """Allocates a buffer for a part of the buffer of `alloc`; a small one is local."""
-    old = SSAValue.get(alloc.memref, type=MemRefType).type
+    old = memref_type(alloc.memref)
     shape = [region.extents[d] for d in region.kept]
     count = prod(extent for extent in shape if isinstance(extent, int))
     small = (
@@ -256,7 +257,7 @@ def accessed(
     The box contains a whole dimension if its accesses are not affine, or if their bases differ by more than a constant.
     Raises `ScheduleError` if the size of such a dimension is unknown. `block` is named in the error.
     """
-    shape = SSAValue.get(buffer, type=MemRefType).type.get_shape()
+    shape = memref_type(buffer).get_shape()
     space = Space()
     spans: list[list[Span | None]] = [[] for _ in shape]
     for op in accesses:

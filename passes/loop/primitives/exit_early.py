@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from xdsl.dialects import func
-from xdsl.dialects.builtin import IntegerType, MemRefType
-from xdsl.ir import SSAValue
+from xdsl.dialects.builtin import IntegerType
 
 from xrelay.dialects.loop import BlockOp, ForOp, LoopKind, StoreOp
+from xrelay.dialects.loop.base import memref_type
 from xrelay.dialects.loop.schedule import ExitEarly
 from xrelay.dialects.shared.op_lists import ops_of
 from xrelay.passes.infra.xrelay_pass import EXACT
@@ -46,7 +46,7 @@ def _problem(block: BlockOp, loop: ForOp) -> str | None:
     bindings = block.bindings
     if any(v.uses for k, v in enumerate(block.variables) if loop.index in bindings[k].operands):
         return "computes with its index"
-    types = [SSAValue.get(store.memref, type=MemRefType).type for store in ops_of(block, StoreOp)]
+    types = [memref_type(store.memref) for store in ops_of(block, StoreOp)]
     floats = [type for type in types if not isinstance(type.element_type, IntegerType)]
     return f"stores elements of {floats[0]}, not integers" if floats else None
 
