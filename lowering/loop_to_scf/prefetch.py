@@ -17,13 +17,12 @@ then keeps the sums of 9 rows x 3 vectors in memory: 384 x 768 x 3072 with a GEL
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from itertools import takewhile
 from math import prod
 from typing import NamedTuple
 
 from xdsl.dialects import memref
 from xdsl.dialects.builtin import DYNAMIC_INDEX
-from xdsl.ir import SSAValue
+from xdsl.ir import Operation, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineExpr
 
 from xrelay.dialects.loop import ForOp, LoadOp, LoopKind, StoreOp, ValueMap
@@ -114,11 +113,14 @@ def _panel(terms: ForOp) -> Panel | None:
         return None
     used = {*loads[0].index_operands}
     inner = [loop for loop in loops if loop.index in used]
-    outer = [loop for loop in enclosing_loops(terms)[::-1] if loop.extent != 1 and not _adds_up(loop)]
-    tiles = [*takewhile(lambda loop: loop.index not in used, outer)]
-    if len(tiles) == len(outer) or None in (loop.extent for loop in inner):
+    outer = (loop for loop in enclosing_loops(terms)[::-1] if loop.extent != 1 and not _adds_up(loop))
+    tiles: list[ForOp] = []
+    panels = next(outer, None)
+    while panels is not None and panels.index not in used:
+        tiles.append(panels)
+        panels = next(outer, None)
+    if panels is None or None in (loop.extent for loop in inner):
         return None
-    panels = outer[len(tiles)]
     if not tiles and sum(PREFETCH in loop.attributes for loop in ops_of(panels.body, ForOp)) > 1:
         return None  # the tiles of another nest prefetch the panel
     plain = [loop for loop in inner if loop.index not in lanes]
@@ -130,9 +132,11 @@ def _panel(terms: ForOp) -> Panel | None:
 
 def _adds_up(loop: ForOp) -> bool:
     """Whether a loop is over terms: it loads and stores sums that are allocated outside of it."""
-    stored = {op.memref for op in ops_of(loop.body, StoreOp) if is_local(op.memref)}
-    sums = stored & {op.memref for op in ops_of(loop.body, LoadOp)}
-    return not sums <= {op.memref for op in ops_of(loop.body, memref.AllocOp)}
+    inside: dict[type[Operation], set[SSAValue]] = {LoadOp: set(), StoreOp: set(), memref.AllocOp: set()}
+    for op in ops_of(loop.body, LoadOp, StoreOp, memref.AllocOp):
+        inside[type(op)].add(op.memref)
+    sums = set(filter(is_local, inside[LoadOp] & inside[StoreOp]))
+    return not sums <= inside[memref.AllocOp]
 
 
 def iteration_number(loops: Sequence[tuple[AffineExpr, int]]) -> AffineExpr:
