@@ -23,6 +23,7 @@ from xrelay.dialects.relay.ops.tensor.arithmetic import MultiplyOp
 from xrelay.errors import PassError
 from xrelay.extend.passes import points, register_pass, unregister_pass
 from xrelay.lowering.pipelines import Phase, compile_stages
+from xrelay.lowering.registry import passes_of
 from xrelay.passes.infra.xrelay_pass import EXACT, UNKNOWN, XRelayPass, is_per_function, numerics_of, quantises
 from xrelay.tools.xrelay_opt import main
 from xrelay.transform import PassContext, Sequential
@@ -86,6 +87,14 @@ def test_every_point_takes_a_pass() -> None:
     for point in found:
         register_pass(AcmeNotePass, at=point)
         assert len(stage_of(NAME)) == 1, point
+
+
+def test_compilations_share_only_the_passes_of_the_compiler() -> None:
+    own, acme = ("relay-infer-type", "dce"), ("relay-infer-type", NAME)
+    assert passes_of(own) is passes_of(own)
+    register_pass(AcmeNotePass, at="after stage-typed")
+    assert passes_of(acme) is not passes_of(acme)
+    assert [type(each) for each in passes_of(acme)][1:] == [AcmeNotePass]
 
 
 class Seen(instrument.PassInstrument):
