@@ -237,7 +237,7 @@ class BlockOp(CheckedOp):
     @property
     def is_reduction(self) -> bool:
         """Whether any variable is a reduce or an ordered variable, so that iterations share elements."""
-        return any(kind is not IterKind.SPATIAL for kind in self.kinds)
+        return self.kinds.count(IterKind.SPATIAL) < len(self.kinds)
 
     def iter_vars(self) -> tuple[IterVar, ...]:
         """The variables as data, in the form of the constructor's argument."""

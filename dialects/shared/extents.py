@@ -61,7 +61,7 @@ def extents_attr(extents: Sequence[Dim]) -> ExtentList:
 
 def extents_of(attr: ExtentList) -> Shape:
     """The extents in an attribute."""
-    return attr.data if isinstance(attr, ExtentsAttr) else numbers_in(attr)
+    return numbers_in(attr) if isinstance(attr, DenseArrayBase) else attr.data
 
 
 def numbers_in(attr: DenseArrayBase[IntegerType]) -> tuple[int, ...]:

@@ -19,7 +19,7 @@ OpT = TypeVar("OpT", bound=Operation)
 
 def all_ops(top: Operation) -> list[Operation]:
     """`top` and every op below it in program order, as a snapshot; use `walk_ops` if the traversal changes ops."""
-    return _collect(_first_ops(top), [top])
+    return _collect(first_ops(top), [top])
 
 
 def ops_in(parent: Region | Block) -> list[Operation]:
@@ -97,6 +97,13 @@ def dependencies(op: Operation) -> list[Operation]:
     return [*owners, *(end for end in ends if end is not None)]
 
 
+def first_ops(op: Operation) -> list[Operation | None]:
+    """The first op of each block of an op's regions, last block first."""
+    if len(op.regions) == 1 and (block := op.regions[0].first_block) is not None and block.next_block is None:
+        return [block.first_op]
+    return [block.first_op for region in reversed(op.regions) for block in reversed(region.blocks)]
+
+
 def _collect(pending: list[Operation | None], found: list[Operation]) -> list[Operation]:
     """Appends to `found` the ops at and after those in `pending`, last entry first, with all ops below them."""
     while pending:
@@ -106,14 +113,7 @@ def _collect(pending: list[Operation | None], found: list[Operation]) -> list[Op
             following = op.next_op
             if op.regions:
                 pending.append(following)
-                pending += _first_ops(op)
+                pending += first_ops(op)
                 break
             op = following
     return found
-
-
-def _first_ops(op: Operation) -> list[Operation | None]:
-    """The first op of each block of an op's regions, last block first."""
-    if len(op.regions) == 1 and (block := op.regions[0].first_block) is not None and block.next_block is None:
-        return [block.first_op]
-    return [block.first_op for region in reversed(op.regions) for block in reversed(region.blocks)]

@@ -7,6 +7,7 @@ and folders for those apply), and replace them in `ARITH`. Python code that buil
 
 from __future__ import annotations
 
+from functools import cache
 from typing import ClassVar, Self
 
 from xdsl.dialects import arith
@@ -312,7 +313,12 @@ def _predicate(name: int | str, names: list[str]) -> IntegerAttr:
         if name not in names:
             raise VerifyException(f"unknown comparison {name!r}; use one of {', '.join(names)}")
         name = names.index(name)
-    return IntegerAttr(name, 64)
+    return _predicate_number(name)
+
+
+@cache
+def _predicate_number(number: int) -> IntegerAttr:
+    return IntegerAttr(number, 64)
 
 
 @irdl_op_definition

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import ChainMap
 from collections.abc import Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import count
 from typing import TypeVar
 
@@ -23,6 +23,12 @@ from xrelay.frontend.onnx.signature import identifier
 from xrelay.frontend.onnx.tensors import TensorBytes, dense_array, tensor_array, weight_name
 
 OpT = TypeVar("OpT", bound=Operation)
+
+
+@lru_cache(maxsize=64)
+def _location_of(source: str) -> NameLoc:
+    """Returns the location of a node's ops; the nodes that are imported at a time share few."""
+    return NameLoc(StringAttr(source), NoneAttr())
 
 
 class GraphBuilder:
@@ -118,7 +124,7 @@ class GraphBuilder:
 
     def insert(self, op: OpT, source: str) -> OpT:
         """Appends `op`, located at `source`, the name of its node."""
-        op.location = NameLoc(StringAttr(source), NoneAttr())
+        op.location = _location_of(source)
         self.block.add_op(op)
         return op
 

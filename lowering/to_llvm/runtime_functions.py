@@ -58,7 +58,7 @@ class RuntimeFunctions:
 
     def is_declaration(self, op: Operation) -> bool:
         """Whether `op` declares one of the functions in the func dialect."""
-        return isinstance(op, func.FuncOp) and op.is_declaration and op.sym_name.data in self.signatures
+        return isinstance(op, func.FuncOp) and op.sym_name.data in self.signatures and op.is_declaration
 
     def define(self, module: ModuleOp) -> None:
         """Adds the functions that a module in the llvm dialect lacks, and declarations of their callees."""

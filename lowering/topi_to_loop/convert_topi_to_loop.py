@@ -16,7 +16,7 @@ from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.extents import EXTENT_OPS
 from xrelay.dialects.shared.attribute_names import EXTENTS, LOOP_DIMS, LOOP_KERNEL, PRIMITIVE
 from xrelay.dialects.shared.dims_attr import DimsAttr
-from xrelay.dialects.shared.op_lists import ops_of
+from xrelay.dialects.shared.op_lists import is_kind, ops_of
 from xrelay.dialects.shared.types import dims_in
 from xrelay.dialects.topi import BodyOp, ComputeOp, PositionsOp, ScanOp, ScatterOp, SortOp, SuppressOp
 from xrelay.dialects.topi.build import Body, compute
@@ -30,7 +30,6 @@ from xrelay.lowering.topi_to_loop.build_nest import KernelNests, build_nest, bui
 from xrelay.lowering.topi_to_loop.build_rows import build_positions, build_sort, build_suppress
 from xrelay.lowering.topi_to_loop.kernel_extents import KernelExtents, propagate_sizes
 from xrelay.passes.infra.fresh_names import fresh_name
-from xrelay.passes.infra.verify import walk_ops
 from xrelay.passes.infra.xrelay_pass import REORDERS_SUMS, XRelayPass
 from xrelay.passes.loop.signature import argument_attrs, set_argument_attrs
 
@@ -108,11 +107,11 @@ class ConvertTopiToLoopPass(XRelayPass):
 def _has_named_extents(function: func.FuncOp) -> bool:
     """Whether a function has named dimensions, in its inputs or in values that it computes."""
     types = (*function.function_type.inputs, *function.function_type.outputs)
-    return any(map(dims_in, types)) or any(isinstance(op, EXTENT_OPS) for op in walk_ops(function))
+    return any(map(dims_in, types)) or bool(ops_of(function, *EXTENT_OPS))
 
 
 def _is_kernel(function: func.FuncOp) -> bool:
-    return PRIMITIVE in function.attributes or any(isinstance(op, MADE_HERE) for op in function.body.block.ops)
+    return PRIMITIVE in function.attributes or any(is_kind(type(op), MADE_HERE) for op in function.body.block.ops)
 
 
 class CopyKernels:

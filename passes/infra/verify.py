@@ -15,6 +15,7 @@ from xdsl.traits import IsolatedFromAbove, IsTerminator, NoTerminator, SymbolTab
 from xdsl.utils.exceptions import VerifyException
 
 from xrelay.dialects.shared.locations import location_of
+from xrelay.dialects.shared.op_lists import first_ops
 from xrelay.dialects.upstream.checks import check_upstream, is_upstream
 from xrelay.errors import VerificationError, XRelayError, one_line
 from xrelay.passes.infra.digraph import post_order, reversed_edges
@@ -73,7 +74,7 @@ def walk_ops(top: Operation, closed: Callable[[Operation], bool] | None = None) 
     The ops in an op below `top` for which `closed` is true are not yielded.
     """
     yield top
-    pending = _first_ops(top)
+    pending = first_ops(top)
     while pending:
         op = pending.pop()
         while op is not None:
@@ -81,14 +82,9 @@ def walk_ops(top: Operation, closed: Callable[[Operation], bool] | None = None) 
             yield op
             if op.regions and not (closed is not None and closed(op)):
                 pending.append(following)
-                pending += _first_ops(op)
+                pending += first_ops(op)
                 break
             op = following
-
-
-def _first_ops(op: Operation) -> list[Operation | None]:
-    """Returns the first op of each block of `op`'s regions, last block first."""
-    return [block.first_op for region in reversed(op.regions) for block in reversed(region.blocks)]
 
 
 def _op_failure(op: Operation) -> str | None:

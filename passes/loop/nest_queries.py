@@ -14,7 +14,7 @@ from xrelay.dialects.loop import DYNAMIC, LOCAL, BlockOp, ForOp, IterKind, Value
 from xrelay.dialects.loop.block_op import Extent
 from xrelay.dialects.loop.extents import MAX_EXTENT, expression_of, interval_of, loop_of_index
 from xrelay.dialects.shared.attribute_names import LOOP_KERNEL
-from xrelay.dialects.shared.op_lists import ops_of
+from xrelay.dialects.shared.op_lists import first_ops, ops_of
 from xrelay.dialects.topi.shapes import bit_width
 from xrelay.index_algebra.affine_bounds import Interval, bounds, linear_form
 from xrelay.index_algebra.affine_bounds import is_nonnegative as is_nonnegative_within
@@ -27,8 +27,8 @@ STACK_BYTES: Final = 1 << 20
 
 def kernels_of(module: ModuleOp) -> list[func.FuncOp]:
     """The kernels of a module that have a body: the functions marked `loop.kernel`, in order."""
-    functions = (op for op in module.ops if isinstance(op, func.FuncOp) and op.body.blocks)
-    return [function for function in functions if LOOP_KERNEL in function.attributes]
+    functions = [op for op in module.ops if isinstance(op, func.FuncOp) and LOOP_KERNEL in op.attributes]
+    return [function for function in functions if function.body.first_block is not None]
 
 
 def structure_of(root: Operation) -> list[Operation]:
@@ -38,9 +38,9 @@ def structure_of(root: Operation) -> list[Operation]:
     are scalar ops in the bodies of blocks; `Operation.walk` would create a generator for each.
     """
     found: list[Operation] = []
-    pending = _first_ops(root)
+    pending = first_ops(root)
     while pending:
-        op: Operation | None = pending.pop()
+        op = pending.pop()
         while op is not None and not op.regions:
             op = op.next_op
         if op is None:
@@ -53,16 +53,8 @@ def structure_of(root: Operation) -> list[Operation]:
             if (first := block.first_op) is not None:
                 pending.append(first)
         elif type(op) is not BlockOp:
-            pending += _first_ops(op)
+            pending += first_ops(op)
     return found
-
-
-def _first_ops(op: Operation) -> list[Operation]:
-    """The first op of every block in the regions of `op`, last block first."""
-    if len(op.regions) == 1 and (only := op.regions[0].first_block) is not None and only.next_block is None:
-        return [] if only.first_op is None else [only.first_op]
-    blocks = [block for region in op.regions for block in region.blocks]
-    return [block.first_op for block in reversed(blocks) if block.first_op is not None]
 
 
 def loops_of(kernel: func.FuncOp) -> dict[str, ForOp]:

@@ -34,6 +34,7 @@ from xrelay.dialects.relay.structure.loop import LoopOp
 from xrelay.dialects.relay.structure.scope import IfOp
 from xrelay.dialects.relay.structure.yields import YieldOp
 from xrelay.dialects.shared.locations import location_of
+from xrelay.dialects.shared.op_lists import is_kind
 from xrelay.dialects.shared.requirements import NewExtent, record_extents, record_requirements
 from xrelay.dialects.shared.types import dim_pairs, dims_in, is_complete
 from xrelay.errors import ContradictionError, DimensionError, TypeInferenceError
@@ -329,7 +330,7 @@ def _requirements_of_operator(op: RelayOp, solver: TypeSolver) -> tuple[Sequence
     types = [solver.type_of(operand) for operand in op.operands]
     found = solver.type_of(op.results[0])
     # Types without names need no requirements, except for ops that state some themselves or name extents of elements.
-    says = isinstance(op, RequireOp | ExtentsOp) or op.shape_depends_on_data
+    says = is_kind(type(op), (RequireOp, ExtentsOp)) or op.shape_depends_on_data
     named = says or any(dims_in(type) for type in (*types, found))
     if not named or not all(map(is_complete, types)):
         return (), []

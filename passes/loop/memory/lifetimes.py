@@ -25,6 +25,7 @@ from xdsl.utils.hints import isa
 
 from xrelay.dialects.loop import SubviewOp, WeightOp
 from xrelay.dialects.shared.attribute_names import ARENA
+from xrelay.dialects.shared.op_lists import is_kind
 from xrelay.passes.infra.verify import walk_ops
 from xrelay.passes.loop.signature import argument_attrs
 
@@ -47,7 +48,7 @@ def roots_of(block: Block) -> dict[SSAValue, tuple[Buffer, ...]]:
     roots: dict[SSAValue, tuple[Buffer, ...]] = {arg: (arg,) for arg in block.args if isa(arg.type, MemRefType)}
     arenas = _arenas(block)
     for op in _ops_in(block):
-        if isinstance(op, _OWNING_OPS):
+        if is_kind(type(op), _OWNING_OPS):
             roots |= {buffer: (buffer,) for buffer in _made_by(op)}
             continue
         sources = tuple(dict.fromkeys(root for operand in op.operands for root in roots.get(operand, ())))
