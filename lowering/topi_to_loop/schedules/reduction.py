@@ -232,7 +232,7 @@ def _fold_in_lanes(draft: ScheduleDraft, name: str) -> bool:
     trial = ScheduleDraft(draft.kernel, draft.target)
     block, total = trial.block(name), f"{name}_total"
     *outer, row = fuse_terms(trial, name, reduction_loops(block)) or [""]
-    if not outer or not _is_regrouped(block) or not is_contiguous(trial, name, row):
+    if not outer or not is_regrouped(block) or not is_contiguous(trial, name, row):
         return False
     lanes, work, is_masked = trial.lanes(block), points(block), trial.is_dynamic(row)
     if not (vectors := _vectors_of_lanes(trial, row, lanes)):
@@ -296,7 +296,7 @@ def share_terms(draft: ScheduleDraft, name: str, pieces: int) -> bool:
     """
     block, threads = draft.block(name), draft.target.threads
     most = min(MAX_PARTS, points(block) // PART_WORK)
-    if threads < 2 or pieces >= threads or most < 2 or not _is_regrouped(block):
+    if threads < 2 or pieces >= threads or most < 2 or not is_regrouped(block):
         return False
     for loop in reduction_loops(block):
         extent = 1 if draft.is_dynamic(loop) else draft.extent(loop)
@@ -315,7 +315,7 @@ def share_terms(draft: ScheduleDraft, name: str, pieces: int) -> bool:
     return False
 
 
-def _is_regrouped(block: BlockOp) -> bool:
+def is_regrouped(block: BlockOp) -> bool:
     """Whether the terms of a block may be combined in any order, with equal results or by a flag of each operation."""
     for each in updates_of(block) or []:
         flags = each.combine.properties.get("fastmath")

@@ -9,12 +9,13 @@ from math import prod
 from xdsl.dialects import math
 
 from xrelay.dialects.loop import BlockOp, IterKind, LoadOp
-from xrelay.dialects.loop.schedule import ComputeAt, Rfactor
+from xrelay.dialects.loop.schedule import ComputeAt, DisableUnroll, Reorder, Rfactor, Vectorize
 from xrelay.dialects.shared.op_lists import all_ops, ops_of
 from xrelay.dialects.topi.named.softmax import SoftmaxOp
 from xrelay.errors import ScheduleError
 from xrelay.lowering.topi_to_loop.schedules.candidates import Candidate, Proposal
 from xrelay.lowering.topi_to_loop.schedules.common_steps import (
+    is_contiguous,
     parallelize_outer,
     schedule_remaining,
     schedule_terms,
@@ -37,6 +38,7 @@ from xrelay.lowering.topi_to_loop.schedules.kernel_view import (
     points,
     reduction_loops,
 )
+from xrelay.lowering.topi_to_loop.schedules.reduction import is_regrouped
 from xrelay.lowering.topi_to_loop.schedules.schedule_draft import ScheduleDraft
 
 
@@ -123,6 +125,35 @@ def _sum_in_lanes(draft: ScheduleDraft) -> None:
             break
 
 
+def _fold_in_masked_lanes(draft: ScheduleDraft) -> dict[str, list[str]]:
+    """Gives each lane its own result in folds over rows of dynamic length that are apart in memory.
+
+    ```
+    for c: for h: for w: s[c] += X[c, h, w]   →   for c: for h: for w_o: for w_i in 16: p[c, w_i] += X[c, h, …]
+                                                  for c: for w_i in 16: s[c] += p[c, w_i]
+    ```
+
+    LLVM would compute most of a short row without lanes. Returns the loops over the terms of each fold, that over the
+    lanes last.
+    """
+    folds: dict[str, list[str]] = {}
+    for block in draft.blocks() if draft.target.masks else []:
+        name, terms = block.block_name, reduction_loops(block)
+        if len(terms) < 2 or not draft.is_dynamic(terms[-1]) or not is_regrouped(block):
+            continue
+        if not is_contiguous(draft, name, terms[-1]):
+            continue
+        trial = ScheduleDraft(draft.kernel, draft.target)
+        try:
+            inside, lane = trial.split(terms[-1], draft.lanes(block))
+            trial.do(Rfactor(name, lane))
+        except ScheduleError:
+            continue
+        draft.do(*trial.schedule.primitives)
+        folds[name] = [*terms[:-1], inside, lane]
+    return folds
+
+
 MIN_SHORT_ROW, MAX_SHORT_ROW = 8, 64
 """The minimum and maximum lengths of rows that are computed in groups."""
 
@@ -145,9 +176,10 @@ def _group_rows(draft: ScheduleDraft, rows: list[str], inside: Sequence[str]) ->
 def _compute_rows(draft: ScheduleDraft, last: str, rows: list[str]) -> None:
     work = sum(points(block) for block in draft.blocks())
     row_length = loops_of_kind(draft.block(last), IterKind.SPATIAL)[len(rows) :]
-    groups = _group_rows(draft, rows, row_length)
+    groups, folds = _group_rows(draft, rows, row_length), dict[str, list[str]]()
     if groups is None:
         _sum_in_lanes(draft)
+        folds = _fold_in_masked_lanes(draft)
     first, around = (0, rows) if groups is None else (len(rows), groups)
     names = [block.block_name for block in draft.blocks()]
     spatial = {block.block_name: loops_of_kind(block, IterKind.SPATIAL)[first:] for block in draft.blocks()}
@@ -159,7 +191,10 @@ def _compute_rows(draft: ScheduleDraft, last: str, rows: list[str]) -> None:
         block = draft.block(name)
         # The own loops over rows have one iteration now, unless the rows are in groups.
         tile = [loop for loop in (row_length if name == last else spatial[name]) if draft.extent(loop) > 1]
-        if not tile:
+        if name in folds:
+            *_, inside, lane = folds[name]
+            draft.do(Reorder(tuple(folds[name])), Vectorize(lane, "masked"), DisableUnroll(inside))
+        elif not tile:
             schedule_terms(draft, name, reduction[name])
         elif block.is_reduction:
             vectorize_fold(draft, name, tile, reduction[name])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import ml_dtypes
@@ -116,19 +117,28 @@ def test_normalisations(op: str, shape: tuple[int, ...], extent: int, attributes
     check(getattr(relay.nn, op)(x, *operands, **attributes), data, *vectors, rtol=rtol, atol=rtol)
 
 
-@pytest.mark.parametrize("shape", [(2, 5, 9, 11), ("n", 5, "h", 11), (2, "c", 9, 11)], ids=lambda each: str(each))
-def test_normalisations_of_long_rows(shape: tuple[int | str, ...]) -> None:
-    data = (20 + 3 * np.random.default_rng(3).standard_normal((2, 5, 9, 11))).astype(np.float32)
+LONG_ROWS = [
+    ((2, 5, 9, 11), [(2, 5, 9, 11)]),
+    (("n", 5, "h", 11), [(2, 5, 9, 11)]),
+    ((2, "c", 9, 11), [(2, 5, 9, 11)]),
+    (("n", 5, "h", "w"), [(2, 5, 9, 11), (1, 5, 3, 37), (1, 5, 2, 16), (2, 5, 40, 1)]),
+]
+
+
+@pytest.mark.parametrize(("shape", "sizes"), LONG_ROWS, ids=lambda each: str(each))
+def test_normalisations_of_long_rows(shape: tuple[int | str, ...], sizes: Sequence[tuple[int, ...]]) -> None:
     vectors = np.array([1, 2, -1, 0.5, 3], np.float32), np.array([0, 1, 2, -3, 0.25], np.float32)
     x, g, b = relay.var("x", shape=shape), relay.var("g", shape=(shape[1],)), relay.var("b", shape=(shape[1],))
     module = relay.Module.from_expr(relay.Function([x, g, b], relay.nn.instance_norm(x, g, b)))
     compiled = xrelay.compile(module, cache=False, threads=1)
-    (found,) = compiled.run([data, *vectors])
-    exact = data.astype(np.float64)
-    centred = exact - exact.mean((2, 3), keepdims=True)
-    normal = centred / np.sqrt((centred**2).mean((2, 3), keepdims=True) + 1e-5)
     gamma, beta = (vector.reshape(5, 1, 1) for vector in vectors)
-    np.testing.assert_allclose(found, normal * gamma + beta, rtol=2e-5, atol=2e-5)
+    for size in sizes:
+        data = (20 + 3 * np.random.default_rng(3).standard_normal(size)).astype(np.float32)
+        (found,) = compiled.run([data, *vectors])
+        exact = data.astype(np.float64)
+        centred = exact - exact.mean((2, 3), keepdims=True)
+        normal = centred / np.sqrt((centred**2).mean((2, 3), keepdims=True) + 1e-5)
+        np.testing.assert_allclose(found, normal * gamma + beta, rtol=2e-5, atol=2e-5)
 
 
 @pytest.mark.grid(2)
