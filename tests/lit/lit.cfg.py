@@ -25,14 +25,11 @@ if lit_config.params.get("tools") != "scripts":
     from support.tool_server.direct import served_subprocess
     from support.tool_server.launch import start
 
-    # filecheck has its own server without the compiler: a fork with less memory takes a third of the time.
-    own = {name: Path(bin_dir) / name for name in ("xrelay-opt", "xrelay", "python")}
-    checker = {"filecheck": Path(bin_dir) / "filecheck"}
-    folders = [start(own.values(), config.environment), start(checker.values(), config.environment, ["filecheck.main"])]
-    shims = [folder for folder in folders if folder is not None]
-    if shims:
-        config.environment["PATH"] = os.pathsep.join([*shims, config.environment["PATH"]])
-        lit.TestRunner.subprocess = served_subprocess(shims, own | checker)
+    programs = {name: Path(bin_dir) / name for name in ("xrelay-opt", "xrelay", "python")}
+    folder = start(programs.values(), config.environment)
+    if folder is not None:
+        config.environment["PATH"] = os.pathsep.join([folder, config.environment["PATH"]])
+        lit.TestRunner.subprocess = served_subprocess([folder], programs)
     else:
         lit_config.note("no tool server: every command starts its tool anew")
 config.environment["XRELAY_CACHE_DIR"] = str(Path(config.test_exec_root) / "cache")

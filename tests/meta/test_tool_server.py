@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import IO
 
 import pytest
-from support.tool_server.direct import ServedProcess, served_subprocess
+from support.tool_server.checker import CheckerProcess
+from support.tool_server.direct import served_subprocess
 from support.tool_server.launch import HERE, start, stop
 
 BIN = Path(sys.executable).parent
@@ -105,7 +106,7 @@ def test_without_a_shim_it_ends_as_the_script(shims: Path, tmp_path: Path, comma
     (tmp_path / "text").write_text(text)
     with (tmp_path / "text").open() as stdin:
         process = start_directly(shims, command, stdin)
-    assert isinstance(process, ServedProcess) == ("-m" not in command)
+    assert isinstance(process, subprocess.Popen) == ("-m" in command)
     assert (process.communicate(), process.wait()) == (run_script(tuple(command), text)[1:], code)
 
 
@@ -116,6 +117,18 @@ def test_processes_without_shims_are_a_pipeline(shims: Path) -> None:
     first.stdin.close()
     assert second.communicate() == ("100002\n", "")
     assert (first.wait(), second.wait(), first.stderr.read()) == (0, 0, "")
+
+
+@pytest.mark.parametrize("text", ["found\n", "lost\n"])
+def test_filecheck_ends_in_this_process_as_the_script(shims: Path, tmp_path: Path, text: str) -> None:
+    (tmp_path / "checks").write_text("CHECK: found")
+    producer = start_directly(shims, ["python", "-c", f"print({text!r})"], subprocess.PIPE)
+    process = start_directly(shims, ["filecheck", str(tmp_path / "checks")], producer.stdout)
+    assert isinstance(process, CheckerProcess)
+    script = run(BIN, ["filecheck", str(tmp_path / "checks")], f"{text}\n")
+    assert (process.wait(), *process.communicate()) == script
+    assert script[0] == int(text == "lost\n")
+    assert sys.stdin is not producer.stdout
 
 
 def test_without_a_shim_another_environment_gets_one(shims: Path) -> None:

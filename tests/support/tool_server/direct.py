@@ -10,10 +10,12 @@ import socket
 import subprocess
 import threading
 from collections.abc import Mapping, Sequence
+from io import StringIO, TextIOBase
 from pathlib import Path
 from types import ModuleType
 from typing import IO, Self, TypeAlias
 
+from support.tool_server.checker import CheckerProcess
 from support.tool_server.shim import HEADER, REFUSED, message
 
 _LOCALE = {b"LC_ALL", b"LC_CTYPE", b"LANG"}
@@ -21,7 +23,10 @@ _File: TypeAlias = "int | IO[str] | IO[bytes] | None"
 
 
 def served_subprocess(folders: Sequence[str], programs: Mapping[str, Path]) -> ModuleType:
-    """The module `subprocess` for lit: its `Popen` runs `programs`, by name, on the servers of these folders."""
+    """The module `subprocess` for lit: its `Popen` runs `programs`, by name, on the servers of these folders.
+
+    It runs filecheck in this process.
+    """
 
     def popen(
         args: Sequence[str],
@@ -35,8 +40,12 @@ def served_subprocess(folders: Sequence[str], programs: Mapping[str, Path]) -> M
         close_fds: bool,
         universal_newlines: bool,
         errors: str,
-    ) -> ServedProcess | subprocess.Popen[str]:
+    ) -> ServedProcess | CheckerProcess | subprocess.Popen[str]:
         folder, name = os.path.split(executable)
+        is_captured = stdout == subprocess.PIPE and stderr in (subprocess.PIPE, subprocess.STDOUT)
+        if name == "filecheck" and is_captured and (stdin == subprocess.PIPE or isinstance(stdin, TextIOBase)):
+            given = stdin if isinstance(stdin, TextIOBase) else StringIO()
+            return CheckerProcess(args, cwd, given, merged=stderr == subprocess.STDOUT)
         if folder in folders and name in programs:
             request = str(programs[name]), list(args[1:]), str(cwd), _variables(env)
             with _Ends(stdin, stdout, stderr) as ends:
