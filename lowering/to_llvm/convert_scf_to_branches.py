@@ -53,10 +53,11 @@ def convert_to_branches(top: Operation) -> None:
     around: list[Operation] = [top]
 
     def move(op: Operation, block: Block) -> None:
-        if level_of(op) == "scf":
-            raise LoweringError(
-                f"failed to convert {op.name}: no pattern converts the op", location=describe_location(op)
-            )
+        level = level_of(op)
+        if level in ("loop", "scf"):
+            help = "run convert-loop-to-scf before" if level == "loop" else None
+            message = f"failed to convert {op.name}: no pattern converts the op"
+            raise LoweringError(message, location=describe_location(op), help=help)
         op.detach()
         block.add_op(op)
         if op.regions:

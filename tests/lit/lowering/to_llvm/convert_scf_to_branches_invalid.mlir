@@ -1,4 +1,4 @@
-// RUN: xrelay-opt %s -p convert-scf-to-branches --verify-diagnostics
+// RUN: xrelay-opt %s -p convert-scf-to-branches --split-input-file --verify-diagnostics
 
 func.func @parallel(%n: index) {
   %c0 = arith.constant 0 : index
@@ -8,5 +8,14 @@ func.func @parallel(%n: index) {
   ^bb0(%i: index):
     scf.reduce
   }) : (index, index, index) -> ()
+  func.return
+}
+
+// -----
+
+func.func @loop() {
+  // expected-error@+1 {{failed to convert loop.for: no pattern converts the op; help: run convert-loop-to-scf before}}
+  loop.for "i" %i to 4 {
+  }
   func.return
 }
