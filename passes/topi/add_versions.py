@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from xdsl.context import Context
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.dialects.builtin import ModuleOp, StringAttr, TensorType
 from xdsl.dialects.func import CallOp, FuncOp
 from xdsl.ir import Operation
 
@@ -16,10 +17,11 @@ from xrelay.dialects.relay.core.size_hints import SizeHint, size_hints
 from xrelay.dialects.relay.structure.call import names_in
 from xrelay.dialects.shared.attribute_names import EXPANDED_FROM, PRIMITIVE, VERSION
 from xrelay.dialects.shared.requirements import kernel_requirements_of
-from xrelay.dialects.shared.types import dims_in
+from xrelay.dialects.shared.types import dims_in, shape_of
 from xrelay.dialects.topi import ReadOp
 from xrelay.dialects.topi.compute import ComputeOp
 from xrelay.dialects.topi.named.matmul import BatchMatmulOp, MatmulOp
+from xrelay.dialects.topi.named.split_products import MatmulSplitOp
 from xrelay.dialects.topi.specialize import specialized
 from xrelay.errors import DimensionError
 from xrelay.index_algebra.dim_expressions import substitute
@@ -30,6 +32,9 @@ from xrelay.passes.topi.inline_injective import TopiInlineInjectivePass, inline_
 
 MAX_ROWS = 64
 """A version for more rows would not be faster than the kernel itself, whose tiles are then full."""
+
+MATRIX = 2
+"""The number of axes of a matrix."""
 
 
 @dataclass(frozen=True)
@@ -60,6 +65,9 @@ class TopiAddVersionsPass(XRelayPass):
     `time`. A product that unpacks its weight also has a version for 1 row, into which the unpacking is inlined.
     It takes half of the time.
 
+    A decoder, whose result is an input with more elements along one axis, mostly runs one position of each text. If
+    rows are `batch` x `position`, the version is for 1 position, and its tiles of rows run along the batch.
+
     Other kernels get no versions, because convolutions, softmax and broadcasts run as fast as static ones. Versions for
     equal extents would not help: products of 64 to 384 rows by as many columns take the same time within 4 %.
     """
@@ -75,13 +83,13 @@ class TopiAddVersionsPass(XRelayPass):
             if PRIMITIVE in function.attributes:
                 continue
             hints = size_hints(function)
-            batches = _batches(function)
+            inputs = _Inputs(_batches(function), _is_decoder(function))
             for call in walk_ops(function):
                 name = call.callee.string_value() if isinstance(call, CallOp) else ""
                 kernel = functions.get(name)
                 if kernel is not None and PRIMITIVE in kernel.attributes and name not in seen:
                     seen.add(name)
-                    for version in _versions(kernel, call, hints, functions, batches):
+                    for version in _versions(kernel, call, hints, functions, inputs):
                         op.body.block.add_op(version)
                         functions[version.sym_name.data] = version
 
@@ -91,15 +99,15 @@ def _versions(
     call: Operation,
     hints: Mapping[str, SizeHint],
     functions: Mapping[str, FuncOp],
-    batches: frozenset[str],
+    inputs: _Inputs,
 ) -> list[FuncOp]:
     """The useful versions of a kernel; `call` is a call of it."""
-    products = [(op, rows) for op in kernel.body.block.ops if (rows := _rows(op))]
+    products = [(op, rows) for op in kernel.body.block.ops if (rows := _rows(op, inputs))]
     rows = [each for _, each in products]
     names = names_in(kernel.function_type.inputs)
     unpacks = any(_unpacks(op) for op, _ in products)
     found: list[FuncOp] = []
-    for sizes, reason in _candidates(names, rows, hints, batches, unpacks=unpacks) if rows else ():
+    for sizes, reason in _candidates(names, rows, hints, inputs, unpacks=unpacks) if rows else ():
         try:
             if _is_excluded(call, sizes):
                 continue
@@ -121,6 +129,28 @@ def _versions(
     return found
 
 
+class _Inputs(NamedTuple):
+    """Facts about the inputs of a function."""
+
+    batches: frozenset[str]
+    """The first open extents."""
+    is_decoder: bool
+    """Whether an output is an input with more elements along one axis, such as a cache of keys."""
+
+
+def _is_decoder(function: FuncOp) -> bool:
+    """Whether an output equals the type of an input except for one open extent, which grows."""
+    types = function.function_type.inputs.data, function.function_type.outputs.data
+    inputs, outputs = ([shape_of(each) for each in side if isinstance(each, TensorType)] for side in types)
+    pairs = ((before, after) for before in inputs for after in outputs if len(before) == len(after))
+    return any(
+        len(changed := [pair for pair in zip(before, after, strict=True) if pair[0] != pair[1]]) == 1
+        and names_of(changed[0][0])
+        and names_of(changed[0][0]) < names_of(changed[0][1])
+        for before, after in pairs
+    )
+
+
 def _batches(function: FuncOp) -> frozenset[str]:
     """The first open extents of the inputs, which are typically batches."""
     return frozenset(str(dims[0]) for type in function.function_type.inputs if (dims := dims_in(type)))
@@ -136,7 +166,7 @@ def _candidates(
     names: Sequence[str],
     rows: Sequence[Sequence[Dim]],
     hints: Mapping[str, SizeHint],
-    batches: frozenset[str],
+    inputs: _Inputs,
     *,
     unpacks: bool,
 ) -> Iterator[tuple[dict[str, int], str]]:
@@ -149,8 +179,10 @@ def _candidates(
     if hints.keys().isdisjoint(names):
         if len(single) == 1 or unpacks:
             yield single, "no typical size is given"
-        elif len(inner := {str(dims[-1]) for dims in rows} & batches) == 1:
+        elif len(inner := {str(dims[-1]) for dims in rows} & inputs.batches) == 1:
             yield dict.fromkeys(inner, 1), "a batch is often 1, and the rows of a tile then run along another extent"
+        elif inputs.is_decoder and len(inner := {name for dims in rows for name in names_of(dims[-1])}) == 1:
+            yield dict.fromkeys(inner, 1), "a decoder mostly runs one position of each text"
         return
     usual = {name: hints[name].usual if name in hints else 1 for name in names if name in hints or name in counting}
     unknown = [name for name in single if name not in hints]
@@ -166,12 +198,16 @@ def _unpacks(op: Operation) -> bool:
     return any(isinstance(each, arith.ShRSIOp) for source in computes for each in source.body.walk())
 
 
-def _rows(op: object) -> list[Dim]:
-    """The extents that are the number of rows of a matrix product, if one has a name; else empty."""
+def _rows(op: object, inputs: _Inputs) -> list[Dim]:
+    """The extents that are the number of rows of a matrix product, if one has a name; else empty.
+
+    A product of parts takes as long for 1 row as a version for 1 row, so only its stacks in a decoder count.
+    """
     source = op.attributes.get(EXPANDED_FROM) if isinstance(op, ComputeOp) else None
     if not isinstance(op, ComputeOp) or not isinstance(source, StringAttr) or not op.reduction:
         return []
-    if source.data == MatmulOp.name:
+    is_stack = inputs.is_decoder and len(op.spatial) > MATRIX
+    if source.data == MatmulOp.name or (source.data == MatmulSplitOp.name and is_stack):
         rows = list(op.spatial[:-1])
     elif source.data == BatchMatmulOp.name:
         rows = list(op.spatial[-2:-1])
