@@ -23,3 +23,6 @@ Neighbours share a factor, which stays in registers.
 
 CHANNELS: Final = 32
 """The number of channels that an instruction on tiles of bf16 sums up, and of a block of split channels."""
+
+COLUMNS: Final = 16
+"""The number of columns of an image in a tile."""

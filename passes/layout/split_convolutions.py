@@ -19,9 +19,9 @@ multiple of 32.
 A result whose window contains an infinity may be NaN, as in `relay.nn.contrib_dense_split`.
 
 The pass does nothing without the instruction `tdpbf16ps` in `tiles` or without vectors of 16 f32. It refuses, with a
-remark: filters that are not constant; groups; other element types; channels that are not in blocks of 16; a dynamic
-number of columns; filters of 1 x 1 on images of short rows, or on data that others of 1 x 1 read, which
-`relay-split-products` multiplies as matrices; and convolutions that would not be at least 10 % faster.
+remark: filters that are not constant; groups; other element types; channels that are not in blocks of 16;
+filters of 1 x 1 on images of short rows, or on data that others of 1 x 1 read, which `relay-split-products` multiplies
+as matrices; and convolutions that would not be at least 10 % faster.
 """
 
 from __future__ import annotations
@@ -155,7 +155,7 @@ def _replace(op: Conv2DOp, emit: Emitter, weight: Array) -> None:
 class Size:
     """The extents of a convolution: images, rows, columns and channels of the data and of the result, and the taps.
 
-    The numbers of images and rows are typical ones if they are dynamic.
+    The numbers of images, rows and columns are typical ones if they are dynamic.
     """
 
     images: int
@@ -164,6 +164,8 @@ class Size:
     result: tuple[int, int, int]
     """The rows, columns and channels of the result."""
     taps: tuple[int, int]
+    is_dynamic: bool
+    """Whether the number of columns is dynamic."""
 
     @property
     def products(self) -> int:
@@ -174,6 +176,8 @@ class Size:
     def tiles(self) -> int | None:
         """The number of tiles for a row of the result, or None if it is too short."""
         columns = self.result[1]
+        if self.is_dynamic:
+            return ceil(columns / ROWS)
         widths = [width for width in divisors(columns) if MIN_ROWS <= width <= MAX_TILES * ROWS]
         counts = [columns // width * ceil(width / ROWS) for width in widths]
         return min(counts, default=None)
@@ -188,15 +192,16 @@ def _size(op: Conv2DOp) -> Size | str:
     if op.groups.value.data != 1 or (str(layouts[0]), str(layouts[2])) != (blocked, blocked):
         return f"it has groups, or channels that are not in blocks of {BLOCK}: {layouts[0]}, {layouts[2]}"
     data, filters, result = (layout.primal_extents(shape_of(type)) for layout, type in zip(layouts, types, strict=True))
-    extents = [*(image[axis] for image in (data, result) for axis in "WC"), filters["H"], filters["W"]]
+    extents = [data["C"], result["C"], filters["H"], filters["W"]]
     known = [extent for extent in extents if isinstance(extent, int)]
     if len(known) != len(extents):
-        return "the number of columns of its image is not known"
-    w, c, ow, o, *taps = known
+        return "the number of its channels is not known"
+    c, o, *taps = known
     usual = {name: hint.usual for name, hint in size_hints(function_around(op)).items()}
-    h, oh = (estimate(extent, usual, USUAL_EXTENT) for extent in (data["H"], result["H"]))
-    size = Size(usual_images(op, data["N"]), (h, w, c), (oh, ow, o), (taps[0], taps[1]))
-    if _shares_rows(op):
+    h, w, oh, ow = (estimate(image[axis], usual, USUAL_EXTENT) for image in (data, result) for axis in "HW")
+    is_dynamic = not isinstance(result["W"], int)
+    size = Size(usual_images(op, data["N"]), (h, w, c), (oh, ow, o), (taps[0], taps[1]), is_dynamic)
+    if isinstance(result["H"], int) and not is_dynamic and _shares_rows(op):
         return "other filters of 1 x 1 read its data: the parts of its pixels are shared"
     return _refusal(size, is_winograd=set(ints(op.strides)) | set(ints(op.dilation)) == {1}) or size
 

@@ -73,7 +73,7 @@ def copy_rest(loop: ForOp, last: Sequence[Operation], rows: Rows, full: ValueMap
     The rows are copied before the outermost loop on which they do not depend. That loop must not store to the data, and
     the copy must fit on the stack.
     """
-    sums = [each for each in rows if any(map(_is_tensorized, enclosing_loops(each)))]
+    sums = sums_on_tiles(rows)
     data = _data_of(loop, sums[0], rows[sums[0]], last) if len(sums) == 1 else None
     if data is None or not allocated_buffers(last).issuperset(sums[0].writes):
         return False
@@ -81,15 +81,21 @@ def copy_rest(loop: ForOp, last: Sequence[Operation], rows: Rows, full: ValueMap
     start = ValueMap((full.exprs[0] * data.shape[data.along],), full.operands)
     copied = _copy(data, start, row.extent, names)
     _read(sums[0], data, copied, ValueMap.identity([sums[0].variables[row.position]]).plus(start, -1))
-    for block in rows:
-        if set(block.writes) <= set(sums[0].writes):
-            position = rows[block].position
-            block.set_extents([DYNAMIC if k == position else each for k, each in enumerate(block.extents)])
+    compute_whole_tile(rows, sums[0])
     return True
 
 
-def _is_tensorized(loop: ForOp) -> bool:
-    return loop.kind is LoopKind.TENSORIZED
+def sums_on_tiles(rows: Rows) -> list[BlockOp]:
+    """Returns the blocks that an instruction on tiles computes."""
+    return [each for each in rows if any(loop.kind is LoopKind.TENSORIZED for loop in enclosing_loops(each))]
+
+
+def compute_whole_tile(rows: Rows, sums: BlockOp) -> None:
+    """Makes a partial tile compute all its sums, also those of rows outside of the domain."""
+    for block in rows:
+        if set(block.writes) <= set(sums.writes):
+            position = rows[block].position
+            block.set_extents([DYNAMIC if k == position else each for k, each in enumerate(block.extents)])
 
 
 def _data_of(loop: ForOp, block: BlockOp, row: Row, last: Sequence[Operation]) -> RestData | None:

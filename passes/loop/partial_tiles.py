@@ -101,11 +101,11 @@ def tiles_of_rest(
     assert size is not None, "see _row"
     start = ValueMap((full.exprs[0] * size,), full.operands)
     if size < MIN_ROWS or not allocated_buffers(last) or not may_repeat(function, last):
-        return [_single_rows(name, last, rows, start, names, function)], last
+        return [single_rows(name, last, rows, start, names, function)], last
     few, singles = -(-(size - 1) // 3), copies(last, {})
     for each in singles:
         names.rename_nested(each, "row")
-    single = _single_rows(name, singles, _copied(rows, last, singles), start, names, function)
+    single = single_rows(name, singles, copied_rows(rows, last, singles), start, names, function)
     small = _early_tiles(f"{name}_few", last, rows, start, few, names, function)
     return if_less(extent, few, [single], [small]), [*last, *singles]
 
@@ -133,7 +133,7 @@ def _early_tiles(
     return around
 
 
-def _single_rows(
+def single_rows(
     name: str, ops: Sequence[Operation], rows: Rows, start: ValueMap, names: Names, function: FuncOp
 ) -> ForOp:
     """A loop over the rows from `start` on, one at a time, with the ops of a partial tile."""
@@ -158,8 +158,8 @@ def _start_at(first: ValueMap, rows: Rows, count: int, own: AbstractSet[SSAValue
         row.loop.extent_attr = IntegerAttr.from_index_int_value(count)
 
 
-def _copied(rows: Rows, ops: Sequence[Operation], copied: Sequence[Operation]) -> Rows:
-    """The rows of the blocks in `copied`, a copy of `ops`."""
+def copied_rows(rows: Rows, ops: Sequence[Operation], copied: Sequence[Operation]) -> Rows:
+    """Returns the rows of the blocks in `copied`, a copy of `ops`."""
     loops = dict(zip(loops_in(ops), loops_in(copied), strict=True))
     blocks = dict(zip(blocks_in(ops), blocks_in(copied), strict=True))
     return {blocks[block]: Row(row.position, row.extent, loops[row.loop]) for block, row in rows.items()}

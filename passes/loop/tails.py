@@ -43,6 +43,7 @@ from xrelay.passes.loop.nest_queries import (
 )
 from xrelay.passes.loop.partial_tiles import rows_of, tiles_of_rest
 from xrelay.passes.loop.partial_vectors import early_tile, vectors_of_rest
+from xrelay.passes.loop.whole_rest import whole_rest
 
 
 class TailBounds(NamedTuple):
@@ -191,7 +192,9 @@ def _peel_dynamic(loop: ForOp, names: Names) -> list[Operation] | None:
     _keep_rolled(last)
     rows = rows_of(loop, last)
     tiles = whole = None
-    if rows is None or not copy_rest(loop, last, rows, full, names):
+    if rows is not None:
+        whole = whole_rest(loop, last, rows, full, names)
+    if whole is None and (rows is None or not copy_rest(loop, last, rows, full, names)):
         tiles = vectors_of_rest(loop, last, full, names)
         if tiles is None and rows is not None:
             tiles = tiles_of_rest(loop, last, rows, full, names)

@@ -10,7 +10,7 @@ from xdsl.irdl import irdl_op_definition, operand_def, result_def, traits_def
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
-from xrelay.dialects.shared.split_floats import CHANNELS, LARGEST, PAIRS, PARTS
+from xrelay.dialects.shared.split_floats import CHANNELS, COLUMNS, LARGEST, PAIRS, PARTS
 from xrelay.dialects.topi.build import Body, compute
 from xrelay.dialects.topi.compute import ComputeOp
 from xrelay.dialects.topi.named.base import Expansion, NamedOp, add_product, verify_ranks
@@ -171,10 +171,14 @@ class Conv2dNchwcSplitOp(ConvBaseOp):
         return self.finish(expansion, self.block_variables(), reduce, body)
 
     def _parts(self) -> ComputeOp:
-        """The high and low parts of the image, with zeros around it and after the last channel."""
+        """The high and low parts of the image, with zeros around it and after the last channel.
+
+        If the number of columns is dynamic, there are zeros after the last column, so that tiles read no others.
+        """
         n, blocks, *image, _ = shape_of(self.data)
         lanes = tensor_type(self.data).get_shape()[-1]
-        counts = shape_of(self.tensor)[self.spatial]
+        *counts, columns = shape_of(self.tensor)[self.spatial]
+        counts.append(columns if isinstance(columns, int) else -(-columns // COLUMNS) * COLUMNS)
         sizes = [of_any_size(axis).covered(count) for axis, count in zip(self.window, counts, strict=True)]
         groups = known_shape_of(self.weight)[1] * known_shape_of(self.weight)[-1] // CHANNELS // PARTS
 

@@ -86,14 +86,16 @@ def conv_tile_candidates(view: KernelView, product: ProductView) -> list[Candida
     ```
 
     The columns and rows of a tile divide those of the image, so that all tiles of the kernel have the same shape. A
-    tile has one row if their number is dynamic.
+    tile has one row if their number is dynamic. If that of the columns is, a tile has the rows of an instruction.
     """
     instruction = view.target.tile_product(product.sum_type)
     block, positions = product.block, product.positions
     if instruction is None or not {Role.TERM, Role.COLUMNS, Role.LANE} <= positions.keys():
         return []
-    if not all(isinstance(block.extents[positions[role]], int) for role in (Role.COLUMNS, Role.LANE)):
+    if not isinstance(block.extents[positions[Role.LANE]], int):
         return []
+    if Role.PAIR not in positions and _is_dynamic(product, Role.COLUMNS):
+        return []  # The padded image has no columns for the rest of a tile.
     if product.extent(Role.LANE) % instruction.columns or _depth(product, instruction) < MIN_STEPS:
         return []
     tiles = sorted(_tiles(product, instruction), key=lambda tile: _cycles(product, tile, instruction))
@@ -120,17 +122,18 @@ def _tiles(product: ProductView, instruction: TileProduct) -> Iterator[ConvTile]
     """Yields the tiles that divide the image and the filters, and fit into the registers."""
     in_parts = Role.PAIR in product.positions
     vectors = product.extent(Role.CHANNELS) if in_parts else product.extent(Role.LANE) // instruction.columns
-    for columns in divisors(product.extent(Role.COLUMNS)):
-        for rows in (1,) if _has_dynamic_rows(product) else divisors(product.extent(Role.ROWS)):
+    any_columns, any_rows = (_is_dynamic(product, role) for role in (Role.COLUMNS, Role.ROWS))
+    for columns in (instruction.rows,) if any_columns else divisors(product.extent(Role.COLUMNS)):
+        for rows in (1,) if any_columns or any_rows else divisors(product.extent(Role.ROWS)):
             for count in divisors(vectors):
                 tile = ConvTile(rows, columns, count, in_parts)
                 if columns >= MIN_ROWS and tile.fits(instruction):
                     yield tile
 
 
-def _has_dynamic_rows(product: ProductView) -> bool:
-    """Whether the number of rows of the image is dynamic."""
-    return Role.ROWS in product.positions and not isinstance(product.block.extents[product.positions[Role.ROWS]], int)
+def _is_dynamic(product: ProductView, role: Role) -> bool:
+    """Whether the extent of an axis is dynamic."""
+    return role in product.positions and not isinstance(product.block.extents[product.positions[role]], int)
 
 
 def _cycles(product: ProductView, tile: ConvTile, instruction: TileProduct) -> float:
@@ -139,8 +142,9 @@ def _cycles(product: ProductView, tile: ConvTile, instruction: TileProduct) -> f
     steps = product.terms / instruction.terms / _depth(product, instruction)
     loads = tiles * ROWS_LOAD * height / instruction.rows + tile.vectors * WEIGHT_LOAD
     step = max(tiles * tile.vectors * height, LATENCY) + loads
-    sums = points(product.block) / product.terms
-    count = sums / (tile.rows * tile.columns * tile.vectors * instruction.columns)
+    columns = product.extent(Role.COLUMNS)
+    rows = points(product.block) / product.terms / columns
+    count = rows * ceil(columns / tile.columns) / (tile.rows * tile.vectors * instruction.columns)
     return count * (steps * step + tiles * tile.vectors * STORE_CYCLES)
 
 
@@ -206,7 +210,7 @@ def _pieces(draft: ScheduleDraft, product: ProductView, tile: ConvTile) -> Share
     each of them moves more data than reading the image for all filters, or the number of rows is dynamic: a piece would
     then be a row, whose parts are computed again for the taps in other rows.
     """
-    if _has_dynamic_rows(product):
+    if _is_dynamic(product, Role.ROWS):
         return None
     (data, *_), (weight, *_) = (
         list(map(buffer_bytes, product.factors_along(role))) for role in (Role.ROWS, Role.CHANNELS)

@@ -33,3 +33,12 @@ func.func private @rows(%x: tensor<?x16x?x28x16xf32, #relay.dims<n, h>>, %w: ten
        : (tensor<?x16x?x28x16xf32, #relay.dims<n, h>>, tensor<4x256x1x1x16x2xbf16>) -> tensor<?x4x?x28x16xf32, #relay.dims<n, h>>
   func.return %r : tensor<?x4x?x28x16xf32, #relay.dims<n, h>>
 }
+
+// The tiles of a dynamic number of columns have the rows of an instruction.
+// CHECK-LABEL: func.func private @columns
+// CHECK-SAME: 1 rows x 16 columns x 2 vectors = tiles of tdpbf16ps
+func.func private @columns(%x: tensor<1x16x28x?x16xf32, #relay.dims<w>>, %w: tensor<4x256x1x1x16x2xbf16>) -> tensor<1x4x28x?x16xf32, #relay.dims<w>> attributes {relay.primitive} {
+  %r = topi.conv2d_nchwc_split(%x, %w)
+       : (tensor<1x16x28x?x16xf32, #relay.dims<w>>, tensor<4x256x1x1x16x2xbf16>) -> tensor<1x4x28x?x16xf32, #relay.dims<w>>
+  func.return %r : tensor<1x4x28x?x16xf32, #relay.dims<w>>
+}

@@ -147,12 +147,15 @@ def test_numbers_of_bf16_have_one_product() -> None:
         (64, 16, 112, 3, 1, ""),
         (64, 16, 112, 3, 1, "n"),
         (48, 64, 15, 5, 2, "nh"),
+        (32, 32, 7, 3, 1, "w"),
+        (64, 48, 37, 1, 2, "nhw"),
+        (48, 64, 16, 3, 1, "hw"),
     ],
 )
 def test_convolution_by_parts(channels: int, filters: int, size: int, kernel: int, stride: int, dynamic: str) -> None:
     """Blocks of 16 channels are filled up to 32, tiles have several rows of small images, large images have pieces.
 
-    The numbers of images and rows may be dynamic.
+    The size of the image may be dynamic.
     """
     random = np.random.default_rng(0)
     weight = random.standard_normal((filters, channels, kernel, kernel)).astype(np.float32)
