@@ -134,7 +134,7 @@ def _plan_on_tiles(
     for product in products:
         vectors, sums = product.extent(Role.COLUMNS) // instruction.columns, TiledSums.of(product, instruction)
         sizes = tile_sizes(rows, vectors, sums, l1=view.target.l1, is_dynamic=False)
-        found += [max(sizes, key=lambda tile: tile.efficiency)] if sizes and vectors else []
+        found += [max(sizes, key=lambda tile: tile.efficiency)] if sizes else []
     if len(found) != 2:
         return None
     return AttentionPlan(scores, result, softmax, rows, instruction.columns, (found[0], found[1]), None, instruction)

@@ -76,9 +76,9 @@ def tile_sizes(rows: int, blocks: int, sums: TiledSums, *, l1: int, is_dynamic: 
     """Returns the sizes of tiles for a product of `rows` x `blocks` vectors.
 
     A tile has the rows of an instruction, or up to twice as many. If the number of rows is dynamic, the rest is a full
-    tile. Returns none if there are too few rows or steps. `l1` is the size of the L1 cache in bytes.
+    tile. Returns none if there are too few rows, blocks or steps. `l1` is the size of the L1 cache in bytes.
     """
-    if rows < sums.product.rows or sums.group < MIN_STEPS:
+    if rows < sums.product.rows or blocks < 1 or sums.group < MIN_STEPS:
         return []
     data = NEAR_LOAD if 2 * rows * sums.parts * sums.depth * GROUP_BYTES <= l1 else ROWS_LOAD
     heights = _tile_heights(rows, sums.product, is_dynamic=is_dynamic)
