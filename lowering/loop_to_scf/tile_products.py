@@ -63,7 +63,8 @@ class TileWriter:
     def find_nests(self, function: FuncOp) -> None:
         """Finds the nests of a function to write as tiles: those whose tiles have the most rows, and the most terms.
 
-        All tiles of a function have the same shape, because a change of the configuration is slow.
+        LLVM configures the tile registers once in a function, so each register has one shape. The eight registers may
+        not suffice for the shapes of two nests: LLVM's register allocator then ends the process.
         """
         loops = [each for each in ops_of(function.body, ForOp) if each.kind is LoopKind.TENSORIZED]
         stride = ElementStrides()
