@@ -25,6 +25,7 @@ from xrelay.lowering.topi_to_loop.schedules.common_steps import (
     fuse_terms,
     is_contiguous,
     keep_rolled,
+    mask_lanes,
     parallelize_outer,
     schedule_remaining,
     schedule_terms,
@@ -367,7 +368,7 @@ PLANE_AXES: Final = 2
 
 
 def _pad_planes(draft: ScheduleDraft, name: str) -> None:
-    """Pads an image plane by plane where its windows are reduced, if their sizes are static.
+    """Pads an image plane by plane where its windows are reduced.
 
     ```
     for c: for h, w: pad[c, h, w] = …                    for c:
@@ -375,15 +376,18 @@ def _pad_planes(draft: ScheduleDraft, name: str) -> None:
                                                            for h: for w: acc = …; Y[c, h, w] = acc
     ```
 
-    LLVM vectorises the copy of a row between its borders.
+    LLVM vectorises the copy of a row of static length between its borders. A dynamic row has masks.
     """
     block = draft.block(name)
     bindings, axes = block.bindings, block.spatial[PLANE_AXES:]
     image = {operand for position in axes for operand in bindings[position].operands}
     outside = list(takewhile(lambda loop: loop.index not in image, enclosing_loops(block)))
     producers = [each for each in draft.blocks() if block in readers_of(each, [block]) and not each.is_reduction]
-    for pad in producers if outside and not any(map(draft.is_dynamic, loops_of_kind(block, *IterKind))) else []:
+    for pad in producers if outside else []:
         if draft.attempt(ComputeAt(pad.block_name, outside[-1].loop_name)) is None:
+            row = loops_of_kind(draft.block(pad.block_name), IterKind.SPATIAL)[-1]
+            if draft.is_dynamic(row) and len(vectorize_row(draft, row, draft.lanes(pad))) == 1:
+                mask_lanes(draft, pad.block_name, row)
             draft.record_reason(f"{pad.block_name} is computed for each plane of {outside[-1].loop_name}")
             draft.mark_done(pad.block_name)
 

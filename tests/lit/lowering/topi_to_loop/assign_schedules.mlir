@@ -110,6 +110,16 @@ func.func private @pool_of_planes(%x: tensor<1x32x28x28xf32>) -> tensor<1x32x28x
   func.return %r : tensor<1x32x28x28xf32>
 }
 
+// The padded rows of a plane of dynamic size have masks.
+// CHECK-LABEL: func.func private @pool_of_dynamic_planes
+// CHECK-SAME: compute_at("pad", "[[PLANES:[a-z_0-9]*]]"), split("pad_w", 16, tail = mask, names = ["pad_w_o", "pad_w_v"]), vectorize("pad_w_v", access = "masked")
+// CHECK-SAME: pad is computed for each plane of [[PLANES]]
+func.func private @pool_of_dynamic_planes(%x: tensor<1x32x?x?xf32, #relay.dims<h, w>>) -> tensor<1x32x?x?xf32, #relay.dims<h, w>> {
+  %r = topi.pool2d(%x) {kind = "max", kernel = array<i64: 3, 3>, padding = array<i64: 1, 1, 1, 1>}
+    : (tensor<1x32x?x?xf32, #relay.dims<h, w>>) -> tensor<1x32x?x?xf32, #relay.dims<h, w>>
+  func.return %r : tensor<1x32x?x?xf32, #relay.dims<h, w>>
+}
+
 // All stages of a row are computed while it is in the cache.
 // CHECK-LABEL: func.func private @softmax
 // CHECK-SAME: compute_at("softmax_sum", "softmax_i0"), compute_at("softmax_exp", "softmax_i0"), compute_at("softmax_max", "softmax_i0")
