@@ -158,7 +158,8 @@ def _schedules(args: Namespace) -> Iterable[str]:
     from xrelay.api.sources import load_source
     from xrelay.api.stage_runner import StageRunner
     from xrelay.lowering.pipelines import compile_stages, remaining_stages, stages_before
-    from xrelay.lowering.topi_to_loop.explain_schedules import explain_schedules
+    from xrelay.lowering.topi_to_loop.explain_schedules import explain_schedule
+    from xrelay.passes.loop.nest_queries import kernels_of
     from xrelay.target import Target
     from xrelay.tools.commands.explain_schedules import schedule_lines, schedules_to_json, select_kernels
 
@@ -173,7 +174,7 @@ def _schedules(args: Namespace) -> Iterable[str]:
         records=records,
     )
     StageRunner(stages_before("loop-assign-schedules", remaining_stages(stages, module))).run(module)
-    explained = select_kernels(explain_schedules(module, target), args.kernel)
+    explained = [explain_schedule(kernel, target) for kernel in select_kernels(kernels_of(module), args.kernel)]
     if args.json:
         return [schedules_to_json(explained, target) + "\n"]
     return schedule_lines(explained, target, in_full=args.kernel is not None)

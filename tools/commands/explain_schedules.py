@@ -6,8 +6,11 @@ import json
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 
+from xdsl.dialects.func import FuncOp
+
 from xrelay.dialects.loop.schedule import primitive_text
 from xrelay.errors import InputError, did_you_mean
+from xrelay.lowering.kernel_units import sources_of
 from xrelay.lowering.topi_to_loop.explain_schedules import ExplainedSchedule, RankedSchedule
 from xrelay.target import Target
 
@@ -18,17 +21,18 @@ FORMAT_VERSION = 1
 """The version of the JSON form."""
 
 
-def select_kernels(explained: Sequence[ExplainedSchedule], name: str | None) -> Sequence[ExplainedSchedule]:
+def select_kernels(kernels: Sequence[FuncOp], name: str | None) -> Sequence[FuncOp]:
     """Returns the kernels with this name or source location, or all kernels without a name.
 
     Raises `InputError` if there is no such kernel.
     """
     if name is None:
-        return explained
+        return kernels
     plain = name.removeprefix("@")
-    chosen = [each for each in explained if plain == each.kernel or plain in each.sources]
+    names = [(kernel.sym_name.data, *sources_of(kernel)) for kernel in kernels]
+    chosen = [kernel for kernel, words in zip(kernels, names, strict=True) if plain in words]
     if not chosen:
-        known = sorted({word for each in explained for word in (each.kernel, *each.sources)})
+        known = sorted({word for words in names for word in words})
         hint = did_you_mean(plain, known, "leave out --kernel to see all")
         raise InputError(f"no kernel is called {name!r}", help=hint)
     return chosen
