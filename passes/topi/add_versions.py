@@ -66,7 +66,8 @@ class TopiAddVersionsPass(XRelayPass):
     It takes half of the time.
 
     A decoder, whose result is an input with more elements along one axis, mostly runs one position of each text. If
-    rows are `batch` x `position`, the version is for 1 position, and its tiles of rows run along the batch.
+    rows are `batch` x `position`, the version is for 1 position, and its tiles of rows run along the batch. A
+    product that unpacks its weight then has both versions.
 
     Other kernels get no versions, because convolutions, softmax and broadcasts run as fast as static ones. Versions for
     equal extents would not help: products of 64 to 384 rows by as many columns take the same time within 4 %.
@@ -115,7 +116,7 @@ def _versions(
             version = specialized(kernel, sizes, stay=[name for name in names if name not in sizes])
         except DimensionError:
             continue
-        if unpacks:
+        if unpacks and all(isinstance(count, int) for count in counts):
             inline_injective(version.body.block, TopiInlineInjectivePass.max_recompute)
         name = "_".join([kernel.sym_name.data, *(f"{name}{size}" for name, size in sizes.items())])
         numbers = [count for count in counts if isinstance(count, int)]
@@ -181,8 +182,10 @@ def _candidates(
             yield single, "no typical size is given"
         elif len(inner := {str(dims[-1]) for dims in rows} & inputs.batches) == 1:
             yield dict.fromkeys(inner, 1), "a batch is often 1, and the rows of a tile then run along another extent"
-        elif inputs.is_decoder and len(inner := {name for dims in rows for name in names_of(dims[-1])}) == 1:
-            yield dict.fromkeys(inner, 1), "a decoder mostly runs one position of each text"
+            return
+        steps = {name for dims in rows for name in names_of(dims[-1])}
+        if inputs.is_decoder and len(steps) == 1 < len(single):
+            yield dict.fromkeys(steps, 1), "a decoder mostly runs one position of each text"
         return
     usual = {name: hints[name].usual if name in hints else 1 for name in names if name in hints or name in counting}
     unknown = [name for name in single if name not in hints]

@@ -1,4 +1,10 @@
 // RUN: xrelay-opt %s -p convert-relay-to-topi,topi-expand-named,topi-add-versions | filecheck %s
+// RUN: sed 's/@main(/@main(%%past: tensor<?x?x8xf32, #relay.dims<b, p>>, %%present: tensor<?x?x8xf32, #relay.dims<b, p + s>>, /; s/^    -> (tensor/    -> (tensor<?x?x8xf32, #relay.dims<b, p + s>>, tensor/; s/func.return %%0, %%1 : /func.return %%present, %%0, %%1 : tensor<?x?x8xf32, #relay.dims<b, p + s>>, /' %s | xrelay-opt -p convert-relay-to-topi,topi-expand-named,topi-add-versions | filecheck %s --check-prefix=DECODER
+
+// In a decoder, it also has a version for one position of each text, which unpacks the weight once for all rows.
+// DECODER:     func.func private @packed_b1_s1(
+// DECODER:     func.func private @packed_s1(
+// DECODER:       topi.compute "unpack"
 
 // A product that unpacks its weight has a version for 1 row, into which the unpacking is inlined; a plain product has not.
 // CHECK-LABEL: func.func private @packed(
