@@ -50,6 +50,8 @@ from xrelay.target.instructions import find_tile_product
 _PRIVATE: Final = StringAttr("private")
 LEAST: Final = 4
 """The smallest number of kernels without dynamic extents that the compiler replaces by one."""
+LEAST_COSTLY: Final = 2
+"""The smallest number of kernels with dynamic extents, or on tiles, that the compiler replaces by one."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +71,9 @@ class LoopParametrizeKernelsPass(XRelayPass):
 
     To compile a convolution takes 30 to 50 ms, one of open width 100 to 200 ms, and a model has dozens that differ in
     the number of channel blocks alone. The extents that matter most, those of tiles and lanes, stay constant. Kernels
-    without dynamic extents are replaced if there are at least `least`: fewer save less time than a user notices.
+    without dynamic extents are replaced if there are at least `least`: fewer save less time than a user notices. Two
+    are enough if they have dynamic extents, or an instruction on tiles: these kernels take the longest to compile,
+    and their extents are outside of the innermost loop.
 
     Kernels need equal schedules, and an extent stays constant if
 
@@ -104,18 +108,20 @@ class LoopParametrizeKernelsPass(XRelayPass):
         report(remarks.all)
 
     def _least_of(self, group: Sequence[_Kernel]) -> int:
-        return 2 if index_arguments(group[0].function) else self.least
+        first = group[0].function
+        on_tiles = any(isinstance(step, Tensorize) for step in _schedule_of(first))
+        return LEAST_COSTLY if on_tiles or index_arguments(first) else self.least
 
 
 def similar_kernels(module: ModuleOp) -> set[func.FuncOp]:
     """Returns the kernels without dynamic extents that the pass replaces if their schedules are equal and allow it."""
     kernels = [kernel for kernel in _unversioned(module) if not index_arguments(kernel)]
-    if len(kernels) < LEAST:
+    if len(kernels) < LEAST_COSTLY:
         return set()
     keys, groups = OpKeys(), dict[Hashable, list[func.FuncOp]]()
     for kernel in kernels:
         groups.setdefault((key_of_attributes(kernel, keys), *_content(kernel, keys)), []).append(kernel)
-    return {kernel for group in groups.values() if len(group) >= LEAST for kernel in group}
+    return {kernel for group in groups.values() if len(group) >= LEAST_COSTLY for kernel in group}
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-// RUN: xrelay-opt %s -p 'topi-expand-named,topi-inline-injective,convert-topi-to-loop,loop-assign-schedules{target="cpu -mcpu=sapphirerapids -mattr=+amx-tile,+amx-bf16 -num-threads=1"},loop-parametrize-kernels{least=2},loop-apply-schedules,loop-lower-blocks,convert-loop-to-scf{tiles=tdpbf16ps}' | filecheck %s
+// RUN: xrelay-opt %s -p 'topi-expand-named,topi-inline-injective,convert-topi-to-loop,loop-assign-schedules{target="cpu -mcpu=sapphirerapids -mattr=+amx-tile,+amx-bf16 -num-threads=1"},loop-parametrize-kernels,loop-apply-schedules,loop-lower-blocks,convert-loop-to-scf{tiles=tdpbf16ps}' | filecheck %s
 
 // One kernel replaces convolutions by parts of different depths, and its sums stay in tiles for all steps.
 // CHECK-LABEL: func.func private @conv(
