@@ -21,11 +21,13 @@ A result whose window contains an infinity may be NaN, as in `relay.nn.contrib_d
 The pass does nothing without the instruction `tdpbf16ps` in `tiles` or without vectors of 16 f32. It refuses, with a
 remark: filters that are not constant; groups; other element types; channels that are not in blocks of 16;
 filters of 1 x 1 on images of short rows, or on data that others of 1 x 1 read, which `relay-split-products` multiplies
-as matrices; and convolutions that would not be at least 10 % faster.
+as matrices; convolutions that would not be at least 10 % faster; and those whose result becomes the operand of a
+logarithm (`logarithms.py`).
 """
 
 from __future__ import annotations
 
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from math import ceil, prod
 from typing import Final
@@ -33,6 +35,7 @@ from typing import Final
 import numpy as np
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, f32
+from xdsl.ir import Operation
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
 from xrelay.dialects.relay.core.attribute_values import ints
@@ -51,6 +54,7 @@ from xrelay.passes.graph.remarks import Remark, Remarks, report
 from xrelay.passes.graph.rewriting import Emitter, rewrite_once
 from xrelay.passes.infra.xrelay_pass import XRelayPass
 from xrelay.passes.layout.apply_winograd import plain_weight
+from xrelay.passes.layout.logarithms import REFUSAL, ops_before_logarithms
 from xrelay.passes.layout.split_parts import (
     BLOCK,
     GAIN,
@@ -105,22 +109,23 @@ class RelaySplitConvolutionsPass(XRelayPass):
 def split_convolutions(module: ModuleOp) -> list[Remark]:
     """Rewrites `module`; returns remarks on rewritten convolutions, and on others with the reason."""
     remarks = Remarks(RelaySplitConvolutionsPass.name)
-    rewrite_once(module, Conv2DOp, SplitConvolution(remarks))
+    rewrite_once(module, Conv2DOp, SplitConvolution(remarks, ops_before_logarithms(module)))
     return remarks.all
 
 
 class SplitConvolution(RewritePattern):
     """Splits a convolution with constant filters; see the module's docstring."""
 
-    def __init__(self, remarks: Remarks):
-        self._remarks = remarks
+    def __init__(self, remarks: Remarks, exact: AbstractSet[Operation]):
+        """The convolutions in `exact` are not split."""
+        self._remarks, self._exact = remarks, exact
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: Conv2DOp, rewriter: PatternRewriter) -> None:
         """Rewrites `op` unless it is refused."""
         if not all(map(is_complete, (*op.operand_types, *op.result_types))):
             return
-        size = _size(op)
+        size = REFUSAL if op in self._exact else _size(op)
         if isinstance(size, str):
             self._remarks.refused(op, size)
             return

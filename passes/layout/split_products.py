@@ -60,12 +60,14 @@ The pass does nothing without the instruction `tdpbf16ps` in `tiles` or without 
 remark: packed weights that are not constant, and matrices that are not in blocks of 16 columns; a first matrix that is
 transposed; stacks of second matrices; other element types; less than 16 rows and stacks of less than 16 matrices, by
 the typical number if it is dynamic; sums of less than 64 or of an odd number of terms; other filters, padding, groups
-and images whose rows or columns have a dynamic number; and products that would not be at least 10 % faster.
+and images whose rows or columns have a dynamic number; products that would not be at least 10 % faster; and those whose
+result becomes the operand of a logarithm (`logarithms.py`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from math import prod
 from typing import Final
@@ -73,7 +75,7 @@ from typing import Final
 import numpy as np
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, bf16, f32
-from xdsl.ir import Block, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
 from xrelay.dialects.relay.core.attribute_values import ints
@@ -100,6 +102,7 @@ from xrelay.passes.graph.op_kinds import is_constant
 from xrelay.passes.graph.remarks import Remark, Remarks, report
 from xrelay.passes.graph.rewriting import Emitter, constant_of, owner_of, rewrite_once, static_shape
 from xrelay.passes.infra.xrelay_pass import XRelayPass
+from xrelay.passes.layout.logarithms import REFUSAL, ops_before_logarithms
 from xrelay.passes.layout.split_parts import (
     BLOCK,
     GAIN,
@@ -156,7 +159,7 @@ def split_products(module: ModuleOp) -> list[Remark]:
     """Rewrites `module`; returns remarks on rewritten products, and on others with the reason."""
     remarks = Remarks(RelaySplitProductsPass.name)
     rewrite_once(module, ContribDensePackOp, MultiplyHalves(remarks))
-    rewrite_once(module, Product, SplitProduct(remarks))
+    rewrite_once(module, Product, SplitProduct(remarks, ops_before_logarithms(module)))
     return remarks.all
 
 
@@ -167,8 +170,9 @@ Product = ContribDensePackOp | Conv2DOp | Matrices
 class SplitProduct(RewritePattern):
     """Splits a product of matrices, or a convolution with a constant weight; see the module's docstring."""
 
-    def __init__(self, remarks: Remarks):
-        self._remarks = remarks
+    def __init__(self, remarks: Remarks, exact: AbstractSet[Operation]):
+        """The products in `exact` are not split."""
+        self._remarks, self._exact = remarks, exact
         self._parts: dict[tuple[SSAValue, tuple[int, ...], Block | None], SSAValue] = {}
 
     @op_type_rewrite_pattern
@@ -178,6 +182,8 @@ class SplitProduct(RewritePattern):
             return
         size = _size_of(op)
         refusal = size if isinstance(size, str) else _refusal(op, size)
+        if refusal is None and op in self._exact:
+            refusal = REFUSAL
         if refusal is not None:
             self._remarks.refused(op, refusal)
             return

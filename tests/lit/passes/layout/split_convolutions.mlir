@@ -88,3 +88,14 @@ func.func @refused(%x: tensor<1x64x28x28xf32>, %b: tensor<1x4x28x28x16xf32>, %d:
   %2 = relay.nn.conv2d(%d, %v) {data_layout = "NCHW16c", kernel_layout = "OIHW16i16o"} : (tensor<1x4x28x28x16xf64>, tensor<4x4x3x3x16x16xf64>) -> tensor<1x4x26x26x16xf64>
   func.return
 }
+
+// CHECK-LABEL: func.func @energies
+// CHECK-NOT:     contrib_conv2d_split
+// SAYS: relay.nn.conv2d: its result becomes the operand of a logarithm
+func.func @energies(%x: tensor<1x8x14x14x16xf32>) -> tensor<1x8x14x14x16xf32> {
+  %w = relay.constant dense<1.0> : tensor<8x8x3x3x16x16xf32>
+  %s = relay.nn.conv2d(%x, %w) {padding = [1, 1, 1, 1], data_layout = "NCHW16c", kernel_layout = "OIHW16i16o"} : (tensor<1x8x14x14x16xf32>, tensor<8x8x3x3x16x16xf32>) -> tensor<1x8x14x14x16xf32>
+  %p = relay.abs(%s) : (tensor<1x8x14x14x16xf32>) -> tensor<1x8x14x14x16xf32>
+  %y = relay.log(%p) : (tensor<1x8x14x14x16xf32>) -> tensor<1x8x14x14x16xf32>
+  func.return %y : tensor<1x8x14x14x16xf32>
+}

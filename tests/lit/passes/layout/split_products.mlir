@@ -233,3 +233,24 @@ func.func @concatenation(%x: tensor<1x16x7x7x16xf32>) -> tensor<1x32x7x7x16xf32>
   %y = relay.nn.conv2d(%r, %w) {data_layout = "NCHW16c", kernel_layout = "OIHW16i16o"} : (tensor<1x32x7x7x16xf32>, tensor<32x32x1x1x16x16xf32>) -> tensor<1x32x7x7x16xf32>
   func.return %y : tensor<1x32x7x7x16xf32>
 }
+
+// The errors of small energies would be errors of their logarithms. The result of a softmax has no such errors.
+// CHECK-LABEL: func.func @energies
+// CHECK-NOT:     contrib_dense_split
+// CHECK-LABEL: func.func @probabilities
+// CHECK:         relay.nn.contrib_dense_split
+// SAYS: relay.nn.dense: its result becomes the operand of a logarithm
+// SAYS: relay.nn.dense: three products of bf16 parts
+func.func @energies(%x: tensor<512x512xf32>, %w: tensor<512x512xf32>) -> tensor<512xf32> {
+  %s = relay.nn.dense(%x, %w) : (tensor<512x512xf32>, tensor<512x512xf32>) -> tensor<512x512xf32>
+  %p = relay.multiply(%s, %s) : (tensor<512x512xf32>, tensor<512x512xf32>) -> tensor<512x512xf32>
+  %e = relay.sum(%p) {axis = [1]} : (tensor<512x512xf32>) -> tensor<512xf32>
+  %y = relay.log(%e) : (tensor<512xf32>) -> tensor<512xf32>
+  func.return %y : tensor<512xf32>
+}
+func.func @probabilities(%x: tensor<512x512xf32>, %w: tensor<512x512xf32>) -> tensor<512x512xf32> {
+  %s = relay.nn.dense(%x, %w) : (tensor<512x512xf32>, tensor<512x512xf32>) -> tensor<512x512xf32>
+  %p = relay.nn.softmax(%s) : (tensor<512x512xf32>) -> tensor<512x512xf32>
+  %y = relay.log(%p) : (tensor<512x512xf32>) -> tensor<512x512xf32>
+  func.return %y : tensor<512x512xf32>
+}
