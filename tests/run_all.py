@@ -1,7 +1,7 @@
 """`make test`: the checks, the Python tests and the text tests; all of them run, whatever fails.
 
 Half of the Python tests and then the text tests run beside the other half, and so does the type check, so that no core
-waits; what they say is shown when the other half has ended. The last line of the output sums them up as
+waits. Their output is printed when the other half has ended. The last line of the output sums them up as
 `N passed, N failed, N skipped`; the exit code is 1 if anything failed.
 """
 
