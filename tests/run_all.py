@@ -1,8 +1,8 @@
 """`make test`: the checks, the Python tests and the text tests; all of them run, whatever fails.
 
-Half of the Python tests and then the text tests run beside the other half, and so does the type check, so that no core
-waits. Their output is printed when the other half has ended. The last line of the output sums them up as
-`N passed, N failed, N skipped`; the exit code is 1 if anything failed.
+Two halves of the Python tests and the type check run beside each other, and the text tests after the first half that
+ends, so that no core waits. The output of all but the first half is printed when they have ended. The last line sums
+them up as `N passed, N failed, N skipped`; the exit code is 1 if anything failed.
 """
 
 from __future__ import annotations
@@ -102,15 +102,13 @@ def main() -> int:
         show(run_check("import directions", "lint-imports", "--no-cache")),
     ]
     parameters = [f"--param={parameter}" for parameter in args.lit_param]
-    # The text tests end last, and have all cores then.
     lit = ("lit", "-sv", "-j", str(jobs), *parameters, "tests/lit")
-    with ThreadPoolExecutor(max_workers=1) as beside, ThreadPoolExecutor(max_workers=1) as half:
+    with ThreadPoolExecutor(max_workers=1) as beside, ThreadPoolExecutor(max_workers=2) as halves:
         types = beside.submit(run_check, "types", "basedpyright", "--pythonpath", sys.executable)
-        # The units take as long as the numbers and the text tests.
-        numbers = half.submit(run_pytest, "numbers", NUMBERS, jobs // 2, hidden=True)
-        texts = half.submit(run_tests, "lit", "--xunit-xml-output", *lit, hidden=True)
-        units = run_pytest("units", UNITS, jobs - jobs // 2, hidden=False)
-        results += [units, *(show(step.result()) for step in (types, numbers, texts))]
+        units = halves.submit(run_pytest, "units", UNITS, jobs - jobs // 2, hidden=False)
+        numbers = halves.submit(run_pytest, "numbers", NUMBERS, jobs // 2, hidden=True)
+        texts = halves.submit(run_tests, "lit", "--xunit-xml-output", *lit, hidden=True)
+        results += [units.result(), *(show(step.result()) for step in (types, numbers, texts))]
     for result in results:
         sys.stdout.write(f"{result.name}: {result.passed} passed, {result.failed} failed, {result.skipped} skipped\n")
     failed = sum(result.failed for result in results)

@@ -162,9 +162,9 @@ def test_inputs_are_not_changed(adder: CompiledModel):
         ([np.ma.masked_array(X, X > 5), X], "got a masked array"),
         ([[1j] * 100, X], "complex128"),
         ([np.zeros(100, "M8[s]"), X], "datetime64"),
-        (X, r"got ndarray; help: write run\(\[x\]\) or model\(x\)"),
-        (None, "got NoneType"),
-        ("x", "got str"),
+        (X, r"found ndarray; help: pass \[x\] for a single input"),
+        (None, "found NoneType"),
+        ("x", "found str"),
     ],
 )
 def test_bad_inputs(adder: CompiledModel, inputs: Any, message: str):
