@@ -26,8 +26,8 @@ ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "PYT
 # is to collect them.
 ENVIRONMENT.setdefault("NODE_OPTIONS", "--max-semi-space-size=128")
 # Each worker of pytest imports and collects all files of its command, which takes less for half of the files.
-NUMBERS = ("tests/numeric", "tests/onnx_backend", "tests/unit/onnx")
-UNITS = ("tests/unit", "tests/meta", "--ignore=tests/unit/onnx")
+NUMBERS = ("tests/numeric", "tests/onnx_backend")
+UNITS = ("tests/unit", "tests/meta")
 
 
 @dataclass(frozen=True)
