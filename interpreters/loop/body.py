@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 from xdsl.dialects import func, memref, scf
-from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import Block, Operation, SSAValue
 
 from xrelay.dialects.loop import DYNAMIC, BlockOp, ForOp, IterKind, LoadOp, SortOp, StoreOp, SuppressOp
+from xrelay.dialects.loop.base import memref_type
 from xrelay.dialects.loop.block_op import Extent
 from xrelay.dialects.loop.extents import range_of
 from xrelay.dialects.shared.numerics import stable_order
@@ -212,8 +212,8 @@ class BodyCompiler:
         return lambda frame: int(frame[slot])
 
     def _alloc(self, op: memref.AllocOp) -> Step:
-        buffer_type = SSAValue.get(op.memref, type=MemRefType).type
-        shape, dtype = buffer_type.get_shape(), numpy_dtype(buffer_type.element_type)
+        type = memref_type(op.memref)
+        shape, dtype = type.get_shape(), numpy_dtype(type.element_type)
         given = [self.slots.use(size) for size in op.dynamic_sizes]
         result = self.slots.define(op.memref)
         axes = self._axes

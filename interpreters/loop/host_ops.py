@@ -12,6 +12,7 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX, DenseArrayBase, IntegerType, Me
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from xrelay.dialects.loop import SubviewOp
+from xrelay.dialects.loop.base import memref_type
 from xrelay.dialects.loop.list_ops import (
     ListAtOp,
     ListEmptyOp,
@@ -30,7 +31,6 @@ from xrelay.dialects.shared.types import OptionalType, SequenceType
 from xrelay.errors import InterpreterError
 from xrelay.interpreters.loop.body import undefined
 from xrelay.interpreters.loop.frame import Array
-from xrelay.interpreters.loop.kernel import buffer_type
 from xrelay.interpreters.scalar import Value, numpy_dtype
 from xrelay.interpreters.work import Work
 
@@ -117,7 +117,7 @@ def run_memory_op(op: Operation, values: Values) -> bool:
     match op:
         case memref.AllocOp():
             shape = _shape(op.memref, [values[size] for size in op.dynamic_sizes])
-            values[op.memref] = undefined(shape, numpy_dtype(buffer_type(op.memref).element_type))
+            values[op.memref] = undefined(shape, numpy_dtype(memref_type(op.memref).element_type))
         case memref.DeallocOp():
             values[op.memref].reshape(-1).view(np.uint8).fill(FREED_BYTE)
         case memref.ViewOp():
@@ -125,7 +125,7 @@ def run_memory_op(op: Operation, values: Values) -> bool:
             values[op.result] = _view(values[op.source], int(values[op.byte_shift]), op.result, shape)
         case SubviewOp():
             shape = _shape(op.result, [values[size] for size in op.sizes])
-            values[op.result] = _elements_of(values[op.source], int(values[op.offset]), shape, buffer_type(op.result))
+            values[op.result] = _elements_of(values[op.source], int(values[op.offset]), shape, memref_type(op.result))
         case memref.CastOp():
             values[op.dest] = _cast(values[op.source], op.dest)
         case memref.ReinterpretCastOp():
@@ -144,12 +144,12 @@ def run_memory_op(op: Operation, values: Values) -> bool:
 def _shape(buffer: SSAValue, sizes: Sequence[Value]) -> tuple[int, ...]:
     """Returns the shape of a buffer with dynamic extents `sizes`."""
     rest = iter(sizes)
-    return tuple(int(next(rest)) if extent == DYNAMIC_INDEX else extent for extent in buffer_type(buffer).get_shape())
+    return tuple(int(next(rest)) if extent == DYNAMIC_INDEX else extent for extent in memref_type(buffer).get_shape())
 
 
 def _view(arena: Array, offset: int, result: SSAValue, shape: tuple[int, ...]) -> Array:
     """Returns the slice of a byte array from `offset` on, as a buffer."""
-    dtype = numpy_dtype(buffer_type(result).element_type)
+    dtype = numpy_dtype(memref_type(result).element_type)
     size = dtype.itemsize * prod(shape)
     if offset < 0 or offset + size > arena.size:
         raise InterpreterError(f"a view of bytes {offset} to {offset + size} of an arena of {arena.size}")
@@ -171,7 +171,7 @@ def _elements_of(source: Array, first: int, shape: tuple[int, ...], part: MemRef
 
 
 def _cast(source: Array, result: SSAValue) -> Array:
-    extents = buffer_type(result).get_shape()
+    extents = memref_type(result).get_shape()
     if len(extents) != source.ndim or any(
         e not in (DYNAMIC_INDEX, s) for e, s in zip(extents, source.shape, strict=True)
     ):
@@ -204,7 +204,7 @@ def _part(op: memref.SubviewOp, values: Values) -> Array:
     )
     rows = list(zip(offsets, sizes, strides, source.shape, strict=True))
     fits = all(step > 0 and 0 <= first <= extent - max(0, (size - 1) * step + 1) for first, size, step, extent in rows)
-    dropped = _dropped_axes(sizes, buffer_type(op.result).get_shape())
+    dropped = _dropped_axes(sizes, memref_type(op.result).get_shape())
     if not fits or dropped is None:
         raise InterpreterError(f"extents {sizes} from {offsets} on, as {op.result.type}, are out of range for"
                                f" {list(source.shape)}")  # fmt: skip

@@ -136,8 +136,3 @@ def argument_problem(expected: Attribute, value: Value) -> str | None:
         return None
     wanted = ["?" if size < 0 else size for size in shape]
     return f"must be {dtype}[{', '.join(map(str, wanted))}], got {value.dtype}{list(value.shape)}"
-
-
-def buffer_type(value: SSAValue) -> MemRefType:
-    """Returns the type of a buffer."""
-    return SSAValue.get(value, type=MemRefType).type

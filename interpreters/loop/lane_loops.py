@@ -15,12 +15,12 @@ from math import prod
 
 import numpy as np
 from xdsl.dialects import memref, scf
-from xdsl.dialects.builtin import MemRefType
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 from xdsl.ir.affine import AffineExpr
 
 from xrelay.dialects.loop import BlockOp, ForOp, IterKind, LoadOp, StoreOp, ValueMap
+from xrelay.dialects.loop.base import memref_type
 from xrelay.dialects.loop.extents import binding_of, in_loop_indices
 from xrelay.index_algebra.affine_bounds import Interval, bounds, linear_form
 from xrelay.index_algebra.linear_form import LinearForm
@@ -57,7 +57,7 @@ class _Choice:
         for op in block.ops:
             match op:
                 case memref.AllocOp():
-                    width = max(width, prod(SSAValue.get(op.memref, type=MemRefType).type.get_shape()))
+                    width = max(width, prod(memref_type(op.memref).get_shape()))
                 case ForOp():
                     width = max(width, self._add_loop(op))
                 case scf.IfOp():

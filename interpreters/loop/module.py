@@ -20,6 +20,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from xrelay.dialects.loop import ListType, WeightOp
+from xrelay.dialects.loop.base import memref_type
 from xrelay.dialects.loop.signature import PLAN, dim_arguments, dim_names
 from xrelay.dialects.relay.structure.call import too_many_calls
 from xrelay.dialects.relay.structure.constant import array_of
@@ -53,7 +54,7 @@ from xrelay.interpreters.loop.host_ops import (
     run_list_op,
     run_memory_op,
 )
-from xrelay.interpreters.loop.kernel import KernelFunction, argument_problem, buffer_type, compile_kernel
+from xrelay.interpreters.loop.kernel import KernelFunction, argument_problem, compile_kernel
 from xrelay.interpreters.scalar import Value, compile_scalar, is_scalar_op, numpy_dtype
 from xrelay.interpreters.work import Work, finish
 
@@ -162,7 +163,7 @@ def run_loop_module(
     for parameter, shape in zip(buffers[len(inputs) :], named.shapes[len(inputs) :], strict=False):
         known = _known_shape(function_name, parameter, shape, runner.sizes)
         extents = known if known is not None else (runner.arena_size(dims),)
-        provided.append(undefined(extents, numpy_dtype(buffer_type(parameter).element_type)))
+        provided.append(undefined(extents, numpy_dtype(memref_type(parameter).element_type)))
     returned = finish(runner.call(function_name, [*inputs, *provided, *dims]))
     return _in_order(function, provided[:outputs], returned)
 
@@ -225,7 +226,7 @@ class _Runner:
     def arena_size(self, dims: Sequence[Value]) -> int:
         """Returns the size of the arena in bytes, as computed by `@main_plan` for these sizes of named dimensions."""
         sizes = self.function(PLAN).body.block.args[0]
-        needed = undefined(buffer_type(sizes).get_shape(), np.dtype(np.int64))
+        needed = undefined(memref_type(sizes).get_shape(), np.dtype(np.int64))
         finish(self._walk(self.function(PLAN), [needed, *dims]))
         return int(needed[0])
 

@@ -11,10 +11,11 @@ from dataclasses import dataclass
 from math import gcd
 
 from xdsl.dialects import arith, llvm, memref
-from xdsl.dialects.builtin import IndexType, IntegerAttr, MemRefType, UnrealizedConversionCastOp
+from xdsl.dialects.builtin import IndexType, IntegerAttr, UnrealizedConversionCastOp
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
+from xdsl.ir import BlockArgument, Operation, SSAValue
 
+from xrelay.dialects.loop.base import memref_type
 from xrelay.dialects.shared.attribute_names import ALIGN
 from xrelay.lowering.to_llvm.ops import NO_WRAP, WRAPS, constant, element_pointer, overflowing
 from xrelay.lowering.to_llvm.types import BUFFER_ALIGNMENT, byte_size, memory_type, scalar_alignment, static_strides
@@ -41,12 +42,6 @@ def constant_index(value: SSAValue) -> int | None:
 
 
 _CONSTANTS = (arith.ConstantOp, llvm.ConstantOp)
-
-
-def memref_type(value: SSAValue) -> MemRefType[Attribute]:
-    """Returns the type of a memref value."""
-    assert isinstance(value.type, MemRefType), "the op's definition requires a memref"
-    return value.type
 
 
 def element_address(

@@ -25,12 +25,13 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.rewriter import InsertPoint
 
+from xrelay.dialects.loop.base import memref_type
 from xrelay.dialects.shared.attribute_names import GRAPH_FUNCTION, SOURCES
 from xrelay.dialects.shared.locations import sources_or_location
 from xrelay.dialects.shared.op_lists import ops_of
 from xrelay.dialects.upstream.memref_extras import PrefetchOp
 from xrelay.lowering.to_llvm import ops
-from xrelay.lowering.to_llvm.addressing import Address, buffer_alignment, element_address, memref_type, offset_address
+from xrelay.lowering.to_llvm.addressing import Address, buffer_alignment, element_address, offset_address
 from xrelay.lowering.to_llvm.ops import OneToOne, call_intrinsic, constant, enclosing_function
 from xrelay.lowering.to_llvm.runtime_functions import (
     BUFFER_FREE,

@@ -10,9 +10,9 @@ import pytest
 from support.kernels.loop_kernels import kernel_of, parse
 from xdsl.dialects.func import FuncOp
 
+from xrelay.dialects.loop.base import memref_type
 from xrelay.errors import InterpreterError
 from xrelay.interpreters.loop import run_kernel
-from xrelay.interpreters.loop.kernel import buffer_type
 from xrelay.interpreters.loop.lane_loops import MAX_LANES, lane_loops
 
 
@@ -96,7 +96,7 @@ CASES = {
 
 def result(kernel: FuncOp, *, lanes: bool, order: Literal["C", "F"] = "C") -> np.ndarray:
     """Runs a kernel on random numbers."""
-    shapes = [buffer_type(argument).get_shape() for argument in kernel.body.block.args]
+    shapes = [memref_type(argument).get_shape() for argument in kernel.body.block.args]
     x, y = (np.zeros(shape, np.float32, order) for shape in shapes)
     x[...] = np.random.default_rng(0).standard_normal(x.shape)
     run_kernel(kernel, [x, y], lanes=lanes)
