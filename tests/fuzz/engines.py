@@ -12,7 +12,7 @@ import xrelay
 from fuzz.rounded_runs import run_rounded
 from fuzz.special_values import Array
 from xrelay.api.model import CompiledModel
-from xrelay.errors import ExecutionError, InterpreterError, LoweringError, ModelImportError
+from xrelay.errors import ExecutionError, InputError, InterpreterError, LoweringError, ModelImportError
 from xrelay.frontend.onnx import import_onnx
 from xrelay.interpreters.relay import run_relay
 
@@ -56,5 +56,5 @@ def outcomes(module: ModuleOp, compiled: CompiledModel, inputs: Mapping[str, Arr
         expected = error.message
     try:
         return compiled.run(dict(inputs)), expected
-    except ExecutionError as error:
+    except (ExecutionError, InputError) as error:
         return error.message, expected

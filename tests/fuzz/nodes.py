@@ -14,7 +14,7 @@ from fuzz.finding import Finding
 from fuzz.onnx_nodes import random_inputs, random_node_model
 from fuzz.onnx_oracles import difference, onnxruntime_departs, onnxruntime_outputs
 from fuzz.special_values import Array
-from xrelay.errors import ExecutionError, InterpreterError
+from xrelay.errors import ExecutionError, InputError, InterpreterError
 
 
 def run_case(seed: int) -> None:
@@ -39,7 +39,7 @@ def interpreted(
     except InterpreterError as error:
         try:
             found = native(model, inputs, *_target(rng))
-        except ExecutionError:
+        except (ExecutionError, InputError):
             return None
         if found is None:
             return None
