@@ -7,6 +7,8 @@ compiled.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
+from typing import cast
 
 import numpy as np
 from xdsl.dialects.builtin import BFloat16Type, Float32Type
@@ -54,9 +56,10 @@ def split_filters(weight: Array) -> Array:
     """Returns filters (O, C, …) of f32 as the weight (O, 2 D, …) of `nn.contrib_conv2d_split`."""
     count, channels, *taps = weight.shape
     padded = np.pad(weight, [(0, 0), (0, -channels % CHANNELS), *[(0, 0)] * len(taps)])
-    parts = split_array(padded.reshape(count, -1, CHANNELS, *taps))
+    groups = -(-channels // CHANNELS)
+    parts = split_array(padded.reshape(count, groups, CHANNELS, *taps))
     low_first = np.moveaxis(parts[::-1], 0, 2)
-    return low_first.reshape(count, -1, *taps)
+    return low_first.reshape(count, groups * PARTS * CHANNELS, *taps)
 
 
 @register_relay_op
@@ -194,18 +197,21 @@ class ContribDenseSplitOp(RelayOp):
         from xrelay.dialects.relay.meaning.layouts import to_plain
 
         left, axes = data.astype(np.float32), len(self.layout.axes)
-        stack = weight.shape[1:-axes]
-        matrices = weight.astype(np.float32).reshape(-1, *weight.shape[-axes:])
-        plain = np.stack([to_plain(each, self.layout, "NC")[: optional_int(self.units)].T for each in matrices])
-        rows = left.reshape(*left.shape[: 1 + len(stack)], -1, left.shape[-1])
-        right = plain.reshape(PARTS, *stack, *plain.shape[1:])
+        stack, matrix = weight.shape[1:-axes], weight.shape[-axes:]
+        extents = cast("dict[str, int]", self.layout.primal_extents(matrix))
+        right = np.empty((PARTS, *stack, extents["C"], extents["N"]), np.float32)
+        for at in np.ndindex(weight.shape[:-axes]):
+            right[at] = to_plain(weight[at], self.layout, "NC").T
+        inner = left.shape[1 + len(stack) : -1]
+        rows = left.reshape(PARTS, *stack, prod(inner), left.shape[-1])
         sums = np.asarray(sum(rows[p] @ right[q] for p, q in PAIRS))
-        return sums.reshape(*left.shape[1:-1], right.shape[-1])
+        return sums.reshape(*stack, *inner, right.shape[-1])[..., : optional_int(self.units)]
 
     def compute(self, build: TopiBuilder) -> Tensors:
-        """Builds `topi.matmul_split`."""
+        """Builds `topi.matmul_split`; the weight has static extents."""
         from xrelay.dialects.topi.named import MatmulSplitOp
 
+        build.known(build.operand(1), "the weight")
         return build.insert(MatmulSplitOp(build.operand(0), build.operand(1), build.result_type)).results
 
 
@@ -264,10 +270,11 @@ class ContribConv2DSplitOp(ConvOp):
     def evaluate(self, data: Array, weight: Array) -> Array:
         """Adds the convolutions of three pairs of parts."""
         plain, kernel = self.plain_factors(data, weight)
-        count, _, *taps = kernel.shape
-        low_first = np.moveaxis(kernel.reshape(count, -1, PARTS, CHANNELS, *taps), 2, 0)
-        filters = [part.reshape(count, -1, *taps) for part in low_first[::-1]]
-        missing = filters[0].shape[1] - plain.shape[1]
+        count, channels, *taps = kernel.shape
+        depth = channels // PARTS
+        low_first = np.moveaxis(kernel.reshape(count, depth // CHANNELS, PARTS, CHANNELS, *taps), 2, 0)
+        filters = [part.reshape(count, depth, *taps) for part in low_first[::-1]]
+        missing = depth - plain.shape[1]
         images = split_array(np.pad(plain, [(0, 0), (0, missing), (0, 0), (0, 0)])).astype(np.float32)
         window = self.window(kernel.shape[2:])
         sums = [convolve(images[p], filters[q], window, 1) for p, q in PAIRS]

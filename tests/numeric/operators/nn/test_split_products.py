@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from xrelay import relay
 from xrelay.api.compile import compile
 from xrelay.dialects.relay.ops.nn.split_products import split_filters
+from xrelay.errors import LoweringError
 from xrelay.interpreters.relay import run_relay
 
 Array = NDArray[np.float32]
@@ -123,6 +124,35 @@ def test_dynamic_rows(threads: int, inner: tuple[int, ...]) -> None:
         (found,) = model.run([data])
         assert found.shape == wanted.shape
         assert np.all(np.abs(found - wanted) <= 1.5e-5 * np.abs(wanted).max(initial=0))
+
+
+@pytest.mark.parametrize(
+    ("data", "weight"),
+    [((2, 3, 0), (2, 1, 0, 16, 2)), ((2, 3, 4), (2, 0, 2, 16, 2)), ((2, 0, 3, 4), (2, 0, 1, 2, 16, 2))],
+)
+def test_empty_product(data: tuple[int, ...], weight: tuple[int, ...]) -> None:
+    x, w = (relay.var(name, shape=shape, dtype="bfloat16") for name, shape in (("x", data), ("w", weight)))
+    module = relay.Module.from_expr(relay.Function([x, w], relay.nn.contrib_dense_split(x, w)))
+    inputs = [np.ones(shape, ml_dtypes.bfloat16) for shape in (data, weight)]
+    for found in (compile(module, cache=False).run(inputs)[0], run_relay(module, inputs)[0]):
+        np.testing.assert_array_equal(found, np.zeros((*data[1:-1], weight[-4] * 16)))
+
+
+@pytest.mark.parametrize(("channels", "filters"), [(0, 16), (16, 0)])
+def test_empty_convolution(channels: int, filters: int) -> None:
+    weight = split_filters(np.ones((filters, channels, 3, 3), np.float32))
+    data = np.ones((1, channels, 5, 5), np.float32)
+    x = relay.var("x", shape=data.shape)
+    module = relay.Module.from_expr(relay.Function([x], relay.nn.contrib_conv2d_split(x, relay.const(weight))))
+    for found in (compile(module, cache=False).run([data])[0], run_relay(module, [data])[0]):
+        np.testing.assert_array_equal(found, np.zeros((1, filters, 3, 3)))
+
+
+def test_weight_of_dynamic_extents_is_refused() -> None:
+    x, w = relay.var("x", shape=(2, 3, 64)), relay.var("w", shape=(2, relay.Any(), 32, 16, 2), dtype="bfloat16")
+    y = relay.nn.contrib_dense_split(x.astype("bfloat16"), w)
+    with pytest.raises(LoweringError, match=r"contrib_dense_split.*the weight"):
+        compile(relay.Module.from_expr(relay.Function([x, w], y)), cache=False)
 
 
 def test_numbers_of_bf16_have_one_product() -> None:
