@@ -150,8 +150,14 @@ def _flat(
 @lru_cache(maxsize=256)
 def _arguments(spec: str) -> tuple[ArgSpec, ...]:
     """Returns the names in `spec` with their options as text; cached, since compilations use the same few pipelines."""
-    refuse_repeated_options(spec)
-    return tuple(parse_pipeline(spec.strip()))
+    text = _without_blanks(spec)
+    refuse_repeated_options(text)
+    return tuple(parse_pipeline(text))
+
+
+def _without_blanks(spec: str) -> str:
+    """Returns `spec` without the blanks around separators, which xDSL refuses; quoted text is unchanged."""
+    return _SEPARATOR.sub(lambda found: found["separator"] or found[0], spec.strip())
 
 
 def _instantiate(spec: str, number: int, available: PassTable) -> ModulePass:
@@ -175,6 +181,7 @@ def _malformed(spec: str, why: str) -> PassError:
 
 
 _QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"')
+_SEPARATOR = re.compile(_QUOTED.pattern + r"|\s*(?P<separator>[,={])\s*|\s+(?=})")
 _BRACES = re.compile(r"([\w-]+)\{([^{}]*)\}")
 _OPTION = re.compile(r"(?:^|\s)([\w-]+)")
 

@@ -156,6 +156,11 @@ def test_options_reach_the_pass() -> None:
     assert len(run("test-add{count=3}").ops) == 3
 
 
+@pytest.mark.parametrize("spec", ["test-add , test-add{ count = 3 }", "test-add,\ntest-add {count=3}"])
+def test_separators_may_have_blanks_around_them(spec: str) -> None:
+    assert [str(each) for each in parse_passes(spec, TABLE)] == ["test-add", "test-add{count=3}"]
+
+
 def test_a_pass_is_made_once_where_nobody_can_change_it() -> None:
     class OwnStatePass(ModulePass):
         name = "test-own-state"
