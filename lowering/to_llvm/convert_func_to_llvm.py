@@ -86,6 +86,7 @@ from xrelay.lowering.to_llvm.runtime_functions import (
 from xrelay.lowering.to_llvm.types import PTR, llvm_types
 from xrelay.passes.infra.conversion import ConversionPattern, ConversionRewriter, apply_conversion, legal_outside
 from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
+from xrelay.passes.loop.nest_queries import require_lowered_blocks
 
 CANCEL = 6
 """The position in the context of the word that cancels a run, in words of 8 bytes (`runtime/abi.py`)."""
@@ -384,7 +385,7 @@ class ConvertFuncToLLVMPass(XRelayPass):
 
     Runs last: the bodies must be in the llvm dialect. The number in a status is a row of the module attribute
     `xrelay.kernels`, continued by `xrelay.calls`; this pass writes both. Refuses functions that return anything but
-    buffers and extents.
+    buffers and extents, and blocks of the loop level.
     """
 
     name = "convert-func-to-llvm"
@@ -392,6 +393,7 @@ class ConvertFuncToLLVMPass(XRelayPass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Converts every function, then adds the entry."""
+        require_lowered_blocks(op, self.name)
         convert_functions(op)
 
 

@@ -26,7 +26,7 @@ from xrelay.index_algebra.value_map import join_maps
 from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
 from xrelay.passes.loop.index_conditions import affine, positive_where
 from xrelay.passes.loop.nest_edits import compute
-from xrelay.passes.loop.nest_queries import box_of, is_nonnegative, is_within
+from xrelay.passes.loop.nest_queries import box_of, is_nonnegative, is_within, require_lowered_blocks
 
 INDEX_LIMIT: Final = 1 << 62
 """The limit below which indices do not overflow, since they are computed in 64 bits."""
@@ -55,7 +55,8 @@ class LoopCheckAccessesPass(XRelayPass):
     per_function = True
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Checks the accesses of every function of the module; all blocks must be lowered."""
+        """Checks the accesses of every function of the module. Raises `LoweringError` for a `loop.block`."""
+        require_lowered_blocks(op, self.name)
         for function in op.ops:
             if isinstance(function, FuncOp) and function.body.blocks:
                 check_accesses(function)

@@ -14,8 +14,10 @@ from xrelay.dialects.loop import DYNAMIC, LOCAL, BlockOp, ForOp, IterKind, Value
 from xrelay.dialects.loop.block_op import Extent
 from xrelay.dialects.loop.extents import MAX_EXTENT, expression_of, interval_of, loop_of_index
 from xrelay.dialects.shared.attribute_names import LOOP_KERNEL
+from xrelay.dialects.shared.locations import describe_location
 from xrelay.dialects.shared.op_lists import first_ops, ops_of
 from xrelay.dialects.topi.shapes import bit_width
+from xrelay.errors import LoweringError
 from xrelay.index_algebra.affine_bounds import Interval, bounds, linear_form
 from xrelay.index_algebra.affine_bounds import is_nonnegative as is_nonnegative_within
 from xrelay.index_algebra.linear_form import LinearForm
@@ -55,6 +57,16 @@ def structure_of(root: Operation) -> list[Operation]:
         elif type(op) is not BlockOp:
             pending += first_ops(op)
     return found
+
+
+def require_lowered_blocks(root: Operation, pass_name: str) -> None:
+    """Raises `LoweringError` if `root` contains a `loop.block`; for passes that run after `loop-lower-blocks`."""
+    if blocks := ops_of(root, BlockOp):
+        raise LoweringError(
+            f"{pass_name} does not accept {blocks[0].name}",
+            location=describe_location(blocks[0]),
+            help="run loop-lower-blocks first",
+        )
 
 
 def loops_of(kernel: func.FuncOp) -> dict[str, ForOp]:

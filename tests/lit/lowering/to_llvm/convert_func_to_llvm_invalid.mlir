@@ -11,3 +11,16 @@ func.func @f(%x: f32) -> f32 {
 func.func private @pair(%x: f32) -> (f32, f32) attributes {llvm.always_inline} {
   func.return %x, %x : f32, f32
 }
+
+// -----
+
+func.func private @block(%x: memref<4xf32>) attributes {loop.num_outputs = 1 : i64, loop.kernel} {
+  loop.for "i" %i to 4 {
+    // expected-error@+1 {{convert-func-to-llvm does not accept loop.block; help: run loop-lower-blocks first}}
+    loop.block "relu" (%vi : spatial 4 = %i) reads() writes(%x) {
+      %0 = arith.constant 0.000000e+00 : f32
+      loop.store %0, %x[%vi] : memref<4xf32>
+    }
+  }
+  func.return
+}

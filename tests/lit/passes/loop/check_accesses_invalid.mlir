@@ -22,3 +22,16 @@ func.func private @wraps(%x: memref<4xf32>) attributes {loop.num_outputs = 0 : i
   }
   func.return
 }
+
+// -----
+
+func.func private @block(%x: memref<4xf32>) attributes {loop.num_outputs = 1 : i64, loop.kernel} {
+  loop.for "i" %i to 4 {
+    // expected-error@+1 {{loop-check-accesses does not accept loop.block; help: run loop-lower-blocks first}}
+    loop.block "relu" (%vi : spatial 4 = %i) reads() writes(%x) {
+      %0 = arith.constant 0.000000e+00 : f32
+      loop.store %0, %x[%vi] : memref<4xf32>
+    }
+  }
+  func.return
+}
