@@ -8,12 +8,14 @@ from pathlib import Path
 import onnx
 from onnx.external_data_helper import load_external_data_for_model
 
-from xrelay.errors import ModelImportError
+from xrelay.errors import InputError, ModelImportError
 from xrelay.frontend.onnx.needed import names_read
 
 
 class ModelParts:
     """The nodes of an ONNX model, from which smaller models are made."""
+
+    unit = "nodes"
 
     def __init__(self, path: Path):
         """Reads the model and infers the types of its values. Raises `ModelImportError` if that fails."""
@@ -31,6 +33,20 @@ class ModelParts:
         self._initializers = {each.name: each for each in graph.initializer}
         self._sparse = {each.values.name: each for each in graph.sparse_initializer}
         self._outputs = {output.name for output in graph.output}
+
+    def write_part(self, nodes: Sequence[int], path: Path) -> bool:
+        """Writes the model of the nodes with these numbers; returns False if the type of an input is unknown.
+
+        Raises `InputError` if it cannot be written.
+        """
+        model = self.part(nodes)
+        if model is None:
+            return False
+        try:
+            path.write_bytes(model.SerializeToString())
+        except (OSError, ValueError) as error:  # a model of more than 2 GiB is a ValueError
+            raise InputError(f"cannot write the model: {error}", location=str(path)) from error
+        return True
 
     def part(self, nodes: Sequence[int]) -> onnx.ModelProto | None:
         """Returns a model of the nodes with these numbers; `None` if the type of an input is unknown.
