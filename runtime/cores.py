@@ -29,9 +29,9 @@ def available_cores() -> int:
     """Returns the number of cores that this process may use, at most `MAX_THREADS`.
 
     Hardware threads of one core count once, since a second thread does not speed up code that uses all execution units.
-    A CPU quota of the container limits the number.
+    The CPU quota that the container has at the first call limits the number.
     """
-    return min(_physical_cores(), _quota(), MAX_THREADS)
+    return min(_physical_cores(), _quota(_CONTROL_GROUPS, _OWN_GROUPS), MAX_THREADS)
 
 
 def check_num_threads(threads: object, option: str = "threads") -> int:
@@ -55,28 +55,33 @@ def _physical_cores() -> int:
     return max(1, len(cores))
 
 
-def _quota() -> int:
-    """Returns the least CPU quota of the control groups of this process in cores; `MAX_THREADS` without a quota."""
-    quotas = [quota for folder in _group_folders() if (quota := _quota_of(folder)) is not None]
+@cache
+def _quota(control_groups: Path, own_groups: Path) -> int:
+    """Returns the least CPU quota of the control groups of this process in cores; `MAX_THREADS` without a quota.
+
+    It is read once, since reading all groups takes longer than some passes on a small program.
+    """
+    found = map(_quota_of, _group_folders(control_groups, own_groups))
+    quotas = [quota for quota in found if quota is not None]
     return max(1, round(min(quotas, default=MAX_THREADS)))
 
 
-def _group_folders() -> list[Path]:
+def _group_folders(control_groups: Path, own_groups: Path) -> list[Path]:
     """Returns the folders of the control groups of this process, and of the groups that contain them.
 
-    A line of the list is `0::/a/b` in version 2, `4:cpu,cpuacct:/a/b` in version 1. In a container the folders below
-    the root may not exist.
+    A line of the file `own_groups` is `0::/a/b` in version 2, `4:cpu,cpuacct:/a/b` in version 1. In a container the
+    folders below the root may not exist.
     """
-    folders = [_CONTROL_GROUPS, _CONTROL_GROUPS / "cpu"]
+    folders = [control_groups, control_groups / "cpu"]
     try:
-        lines = _OWN_GROUPS.read_text().splitlines()
+        lines = own_groups.read_text().splitlines()
     except OSError:
         return folders
     for line in lines:
         _, controllers, path = line.split(":", 2)
         if controllers and "cpu" not in controllers.split(","):
             continue
-        folder = _CONTROL_GROUPS / ("cpu" if controllers else "")
+        folder = control_groups / ("cpu" if controllers else "")
         for name in PurePosixPath(path).parts[1:]:
             folder /= name
             folders.append(folder)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 
 KIB = 1024
@@ -31,6 +31,11 @@ class HostFacts:
     """The number of CPUs, whether or not this process may use them: code does not depend on its affinity."""
     caches: dict[str, int]
     """The sizes of `l1`, `l2` and `l3` in bytes, as far as they are known."""
+
+    @cached_property
+    def code_features(self) -> tuple[str, ...]:
+        """All known features, sorted: `+name` of those that are enabled, then `-name` of the others."""
+        return (*(f"+{name}" for name in sorted(self.features)), *(f"-{name}" for name in sorted(self.absent)))
 
 
 _known_facts: HostFacts | None = None

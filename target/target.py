@@ -212,9 +212,9 @@ class Target:
         """
         facts = host_facts()
         if self.mcpu == facts.cpu:
-            own = [f"+{name}" for name in sorted(facts.features)] + [f"-{name}" for name in sorted(facts.absent)]
+            own = facts.code_features
         else:
-            own = [f"+{name}" for name in sorted(CPUS[self.mcpu].features)] if self.mcpu in CPUS else []
+            own = tuple(f"+{name}" for name in sorted(CPUS[self.mcpu].features)) if self.mcpu in CPUS else ()
         given = {feature[1:] for feature in self.features}
         return (*[feature for feature in own if feature[1:] not in given], *self.features)
 
