@@ -7,7 +7,7 @@ in Python: it is ten times slower than a lookup of the class.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import TypeVar, cast
 
@@ -50,11 +50,6 @@ def is_kind(kind: type[Operation], kinds: tuple[type[Operation], ...]) -> bool:
     hundreds of op classes.
     """
     return any(each in kind.__mro__ for each in kinds)
-
-
-def derived_kinds(kinds: Iterable[type[Operation]], base: type[OpT]) -> list[type[OpT]]:
-    """The elements of `kinds` that are `base` or derived from it."""
-    return cast("list[type[OpT]]", [kind for kind in kinds if is_kind(kind, (base,))])
 
 
 def block_of(value: SSAValue) -> Block | None:

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache
 
 from xdsl.ir import Operation
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
 
-from xrelay.dialects.relay.core.op_base import RelayOp
-from xrelay.dialects.relay.core.registry import relay_ops
+from xrelay.dialects.relay.core.registry import relay_ops_of
 from xrelay.dialects.relay.structure.composite import CompositeOp, Expansion
-from xrelay.dialects.shared.op_lists import derived_kinds
 from xrelay.dialects.shared.types import is_complete
 from xrelay.passes.graph.rewriting import Emitter, rewrite
 from xrelay.target.strategy import is_implemented
@@ -46,18 +43,7 @@ class ExpandComposite(RewritePattern):
         emit.replace(value)
 
 
-def composites() -> tuple[type[CompositeOp], ...]:
-    """Returns the classes of all composite ops."""
-    return _composites_among(tuple(relay_ops().values()))
-
-
-@lru_cache(maxsize=4)
-def _composites_among(ops: tuple[type[RelayOp], ...]) -> tuple[type[CompositeOp], ...]:
-    """Returns the composite classes of `ops`. It is cached, because it takes longer than a walk of a small program."""
-    return tuple(derived_kinds(ops, CompositeOp))
-
-
 def expand_composites(top: Operation, *wanted: Expansion) -> None:
     """Replaces the composite ops below `top` whose expansion is in `wanted`, and such ops among their parts."""
     pattern = ExpandComposite(lambda op: op.expansion in wanted)
-    rewrite(top, dict.fromkeys(composites(), pattern))
+    rewrite(top, dict.fromkeys(relay_ops_of(CompositeOp), pattern))

@@ -12,7 +12,7 @@ from xdsl.dialects.builtin import TupleType
 from xdsl.ir import SSAValue
 
 from xrelay.dialects.relay.core.quantization import Quantization
-from xrelay.dialects.relay.core.registry import relay_ops
+from xrelay.dialects.relay.core.registry import relay_ops_of
 from xrelay.dialects.relay.ops.algorithm.sort import TopKOp
 from xrelay.dialects.relay.ops.image.resize import ResizeOp
 from xrelay.dialects.relay.ops.nn.adaptive_pool import GlobalPoolOp
@@ -24,7 +24,6 @@ from xrelay.dialects.relay.ops.tensor.unary import ClipOp
 from xrelay.dialects.relay.structure.tuples import TupleGetItemOp
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.dialects.shared.dtypes import numpy_dtype
-from xrelay.dialects.shared.op_lists import derived_kinds
 from xrelay.dialects.shared.types import shape_of
 from xrelay.passes.qnn.integer_rules import (
     IntegerWriter,
@@ -102,7 +101,7 @@ def _steps_of(params: QuantParameters, number: Array | np.float64) -> Array:
     return np.clip(np.round(number / scale.astype(np.float64)) + zero_point, limits.min, limits.max)
 
 
-FUNCTIONS = {op.PLAIN: op.relay_name() for op in derived_kinds(relay_ops().values(), QnnFunctionOp)}
+FUNCTIONS = {op.PLAIN: op.relay_name() for op in relay_ops_of(QnnFunctionOp)}
 """The functions that have a quantised operator: Relay's names of both."""
 
 

@@ -28,10 +28,9 @@ from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.ir import Operation
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
 
-from xrelay.dialects.relay.core.registry import relay_ops
+from xrelay.dialects.relay.core.registry import relay_ops_of
 from xrelay.dialects.relay.ops.qnn.unary import QnnFunctionOp, QnnSoftmaxOp
 from xrelay.dialects.shared.dtypes import numpy_dtype
-from xrelay.dialects.shared.op_lists import derived_kinds
 from xrelay.passes.graph.rewriting import Emitter, constant_of, rewrite
 from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
 from xrelay.passes.qnn.tables import all_numbers, evaluated, look_up
@@ -47,8 +46,8 @@ class QnnLegalizePass(XRelayPass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Rewrites the module in place."""
-        functions = derived_kinds(relay_ops().values(), QnnFunctionOp)
-        rewrite(op, {kind: LookUpFunction() for kind in functions if not issubclass(kind, QnnSoftmaxOp)})
+        functions = [kind for kind in relay_ops_of(QnnFunctionOp) if kind not in relay_ops_of(QnnSoftmaxOp)]
+        rewrite(op, dict.fromkeys(functions, LookUpFunction()))
 
 
 class LookUpFunction(RewritePattern):

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TypeVar
+from functools import lru_cache
+from typing import TypeVar, cast
 
 from xdsl.ir import Operation
 from xdsl.irdl import irdl_op_definition
 
 from xrelay.dialects.relay.core.constraints import document_constraints
 from xrelay.dialects.relay.core.op_base import RelayOp
+from xrelay.dialects.shared.op_lists import is_kind
 from xrelay.errors import XRelayError, did_you_mean
 from xrelay.plugins import load_plugins
 from xrelay.registrations import import_modules, note_registration
 
 RelayOpT = TypeVar("RelayOpT", bound=type[RelayOp])
+BaseT = TypeVar("BaseT", bound=RelayOp)
 
 PREFIX = "relay."
 
@@ -59,6 +62,22 @@ def relay_ops() -> dict[str, type[RelayOp]]:
     import_operators()
     load_plugins("ops")
     return dict(_OPS)
+
+
+def relay_ops_of(base: type[BaseT]) -> tuple[type[BaseT], ...]:
+    """Returns the registered ops that are `base` or derived from it."""
+    import_operators()
+    load_plugins("ops")
+    return cast("tuple[type[BaseT], ...]", _derived(base, len(_OPS)))
+
+
+@lru_cache(maxsize=64)
+def _derived(base: type[RelayOp], count: int) -> tuple[type[RelayOp], ...]:
+    """Returns the ops derived from `base`; `count`, the number of all ops, is part of the key because ops are added.
+
+    It is cached, because it takes longer than a walk of a small program.
+    """
+    return tuple(op for op in _OPS.values() if is_kind(op, (base,)))
 
 
 def get_relay_op(name: str) -> type[RelayOp]:

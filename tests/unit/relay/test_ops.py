@@ -19,8 +19,9 @@ from xrelay.dialects import relay
 from xrelay.dialects.relay.core.facts import Facts, Inference
 from xrelay.dialects.relay.core.op_base import INCOMPLETE, RelayOp
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
-from xrelay.dialects.relay.core.registry import relay_ops
+from xrelay.dialects.relay.core.registry import relay_ops, relay_ops_of
 from xrelay.dialects.relay.dialect import LANGUAGE, RELAY
+from xrelay.dialects.relay.structure.composite import CompositeOp
 from xrelay.dialects.relay.structure.yields import YieldOp
 from xrelay.dialects.shared.types import is_complete
 from xrelay.interpreters.relay.registry import can_evaluate
@@ -107,3 +108,8 @@ def test_operands_of_the_base_come_first():
         operands = [operand for operand, _ in op.get_irdl_definition().operands]
         declared = dict.fromkeys(each for kind in reversed(op.__mro__) for each in vars(kind) if each in operands)
         assert operands == list(declared), op.name
+
+
+def test_the_ops_of_a_class_are_those_derived_from_it():
+    assert list(relay_ops_of(CompositeOp)) == [op for op in OPERATORS.values() if issubclass(op, CompositeOp)]
+    assert relay_ops_of(relay.ReluOp) == (relay.ReluOp,)
