@@ -38,17 +38,21 @@ class _Gate:
     def enter(self, *, is_short: bool) -> None:
         """Enters a section. A thread that is in one already does not wait for a pending fork, which waits for it."""
         thread = threading.get_ident()
+        if thread in self._depths:  # no other thread changes the depth of this one
+            self._depths[thread] += 1
+            return
         with self._changed:
-            self._changed.wait_for(lambda: is_short or self._forks == 0 or thread in self._depths)
-            self._depths[thread] = self._depths.get(thread, 0) + 1
+            self._changed.wait_for(lambda: is_short or self._forks == 0)
+            self._depths[thread] = 1
 
     def leave(self) -> None:
         """Leaves a section."""
         thread = threading.get_ident()
-        with self._changed:
+        if self._depths[thread] > 1:
             self._depths[thread] -= 1
-            if self._depths[thread] == 0:
-                del self._depths[thread]
+            return
+        with self._changed:
+            del self._depths[thread]
             self._changed.notify_all()
 
     def before_fork(self) -> None:
@@ -66,6 +70,7 @@ class _Gate:
     def after_in_parent(self) -> None:
         """Releases the other threads."""
         self._forks -= 1
+        self._changed.notify_all()
         self.leave()
         self._changed.release()
 
