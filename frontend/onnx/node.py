@@ -93,10 +93,17 @@ class NodeView:
 
     # --- attributes ------------------------------------------------------------------------------------------------
 
-    def attribute_int(self, name: str, default: int, *, check: Callable[[int], bool] | None = None) -> int:
-        """Returns an integer attribute; raises an error with attribute and value if `check` rejects the value."""
+    def attribute_int(
+        self, name: str, default: int | None = None, *, check: Callable[[int], bool] | None = None
+    ) -> int:
+        """Returns an integer attribute, which is required without a default.
+
+        Raises an error with attribute and value if `check` rejects the value.
+        """
         proto = self._typed(name, AttributeProto.INT)
         value = default if proto is None else int(proto.i)
+        if value is None:
+            raise self._missing(name)
         if check is not None and not check(value):
             raise self.illegal(name, value)
         return value
@@ -105,10 +112,17 @@ class NodeView:
         """Returns an integer attribute that is 0 or 1; raises an error for any other value."""
         return bool(self.attribute_int(name, int(default), check=lambda value: value in (0, 1)))
 
-    def attribute_float(self, name: str, default: float) -> float:
-        """Returns a float attribute; a default is rounded to f32, as explicit attributes are."""
+    def attribute_float(self, name: str, default: float | None = None) -> float:
+        """Returns a float attribute, which is required without a default.
+
+        A default is rounded to f32, as explicit attributes are.
+        """
         proto = self._typed(name, AttributeProto.FLOAT)
-        return float(np.float32(default)) if proto is None else float(proto.f)
+        if proto is not None:
+            return float(proto.f)
+        if default is None:
+            raise self._missing(name)
+        return float(np.float32(default))
 
     def attribute_string(self, name: str, default: str, legal: Sequence[str]) -> str:
         """Returns a string attribute, whose value must be one of `legal`."""
@@ -122,7 +136,7 @@ class NodeView:
         """Returns a required string attribute of any value."""
         proto = self._typed(name, AttributeProto.STRING)
         if proto is None:
-            raise self.error(f"attribute {name!r} is missing")
+            raise self._missing(name)
         return proto.s.decode("utf-8", "replace")
 
     def attribute_ints(self, name: str, default: Sequence[int] | None = None) -> tuple[int, ...] | None:
@@ -156,12 +170,15 @@ class NodeView:
         """Returns a required graph attribute."""
         proto = self._typed(name, AttributeProto.GRAPH)
         if proto is None:
-            raise self.error(f"attribute {name!r} is missing")
+            raise self._missing(name)
         return proto.g
 
     def illegal(self, name: str, value: object, hint: str | None = None) -> ModelImportError:
         """Returns the error for an attribute value that ONNX does not allow here."""
         return self.error(f"attribute {name!r} has the illegal value {value!r}", help=hint)
+
+    def _missing(self, name: str) -> ModelImportError:
+        return self.error(f"attribute {name!r} is missing")
 
     def _typed(self, name: str, type: AttributeProto.AttributeType) -> AttributeProto | None:
         proto = self._attributes.get(name)

@@ -20,12 +20,10 @@ def convert_topk(node: NodeView) -> Sequence[SSAValue]:
     axis = known_axis(node, node.attribute_int("axis", -1), len(node.shape(0)))
     is_ascend = not node.attribute_flag("largest", True)
     node.attribute_flag("sorted", True)
-    if node.opset < 10 and "k" not in node.attribute_names:
-        raise node.error("attribute 'k' is required")
     if node.opset >= 10 and node.constant(1) is None:
         both = node.emit("dyn.topk", node.input(0), node.input(1), axis=axis, is_ascend=is_ascend, dtype="int64")
         return [node.tuple_field(both, 0), node.tuple_field(both, 1)]
-    k = node.required_int(1, "k") if node.opset >= 10 else node.attribute_int("k", 1)
+    k = node.required_int(1, "k") if node.opset >= 10 else node.attribute_int("k")
     extent = node.shape(0)[axis]
     if k < 0 or (isinstance(extent, int) and k > extent):
         raise node.error(f"k is {k}, axis {axis} has {extent} elements", help="set k from 0 to the extent")
