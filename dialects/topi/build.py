@@ -324,7 +324,7 @@ class Body:
         return self.add(arith.AndIOp(a, b))
 
     def logical_or(self, a: SSAValue, b: SSAValue) -> SSAValue:
-        """Whether a boolean is true."""
+        """Whether at least one of both booleans is true."""
         return self.add(arith.OrIOp(a, b))
 
     def logical_xor(self, a: SSAValue, b: SSAValue) -> SSAValue:
