@@ -10,9 +10,10 @@ from xdsl.ir.affine import AffineExpr
 
 from xrelay.dialects.relay.computes.builder import TopiBuilder, element_of
 from xrelay.dialects.relay.computes.scalars import row_major
+from xrelay.dialects.relay.core.reshape_runs import matching_runs
 from xrelay.dialects.topi.build import Body, IndexLike, variables
 from xrelay.dialects.topi.shapes import shape_of
-from xrelay.index_algebra.dims import Dim, product, terms_of
+from xrelay.index_algebra.dims import Dim, product
 
 Place = Callable[[Body, int, AffineExpr], IndexLike]
 """Maps an axis of the data and the result's index along it to the index of the data."""
@@ -63,42 +64,6 @@ def reshaped_indices(
         extents = [source[axis] for axis in sources]
         indices.extend(_delinearize(b, linear, extents))
     return indices
-
-
-def matching_runs(target: Sequence[Dim], source: Sequence[Dim]) -> list[tuple[list[int], list[int]]]:
-    """Returns the shortest runs of adjacent axes of two shapes with provably equal numbers of elements."""
-    runs: list[tuple[list[int], list[int]]] = []
-    i = j = 0
-    while i < len(target) or j < len(source):
-        run: tuple[list[int], list[int]] = ([], [])
-        left: Dim = 1
-        right: Dim = 1
-        while not (run[0] or run[1]) or left != right or _only_units_left(target, i, source, j):
-            if i < len(target) and (_goes_on(left, right) or j >= len(source)):
-                left, i = left * target[i], i + 1
-                run[0].append(i - 1)
-            elif j < len(source):
-                right, j = right * source[j], j + 1
-                run[1].append(j - 1)
-            else:
-                break
-        runs.append(run)
-    return runs
-
-
-def _goes_on(left: Dim, right: Dim) -> bool:
-    """Returns whether to extend the first of two products: it is not known to be greater than the other.
-
-    Names are taken as at least 1: `2 * n` is greater than `n`.
-    """
-    terms = terms_of(left - right)
-    return sum(terms.values()) <= 0 or any(factor < 0 for monomial, factor in terms.items() if monomial)
-
-
-def _only_units_left(target: Sequence[Dim], i: int, source: Sequence[Dim], j: int) -> bool:
-    """Returns whether one shape is exhausted and the other has only extents of 1 left, which join the last run."""
-    rest = [*target[i:], *source[j:]]
-    return bool(rest) and (i == len(target) or j == len(source)) and all(extent == 1 for extent in rest)
 
 
 def _delinearize(b: Body, linear: AffineExpr, extents: Sequence[Dim]) -> list[IndexLike]:

@@ -73,8 +73,8 @@ class _Branch:
 
 def slice_copies_of(kernel: func.FuncOp) -> Sequence[SliceCopy]:
     """The slice copies that a kernel consists of; empty if it has any other op."""
-    if RESHAPE_ONLY in kernel.attributes and len(input_arguments(kernel)) == len(output_arguments(kernel)) == 1:
-        return [SliceCopy(0, 1, ValueMap.constant(0), takes_source=True, fills_target=True)]
+    if RESHAPE_ONLY in kernel.attributes:
+        return _reshape_copies(kernel)
     blocks = list(blocks_of(kernel).values())
     last = kernel.body.block.last_op
     if [*map(nest_root, blocks), last] != list(kernel.body.block.ops):
@@ -88,6 +88,15 @@ def slice_copies_of(kernel: func.FuncOp) -> Sequence[SliceCopy]:
         found += copies
     stored = [block.writes[0] for block in blocks]
     return found if len(set(stored)) == len(stored) == len(output_arguments(kernel)) else []
+
+
+def _reshape_copies(kernel: func.FuncOp) -> Sequence[SliceCopy]:
+    """The copy of all elements by a kernel that reads one input; others, such as the new shape, are unused."""
+    inputs = input_arguments(kernel)
+    read = [position for position, argument in enumerate(inputs) if argument.uses]
+    if len(read) != 1 or len(output_arguments(kernel)) != 1:
+        return []
+    return [SliceCopy(read[0], len(inputs), ValueMap.constant(0), takes_source=True, fills_target=True)]
 
 
 class _Signature:

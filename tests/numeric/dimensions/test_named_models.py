@@ -39,6 +39,35 @@ func.func @main(%x: tensor<?x3x?x9xf32, #relay.dims<n, h>>, %w: tensor<4x3x3x3xf
   func.return %y : !relay.incomplete
 }
 """
+WINDOWS = """
+func.func @main(%x: tensor<?x?x?x5xf32, #relay.dims<n, h, w>>) -> !relay.incomplete {
+  %two = relay.constant dense<2> : tensor<1xi64>
+  %four = relay.constant dense<[2, 5]> : tensor<2xi64>
+  %s = relay.shape_of(%x) {dtype = i64} : (tensor<?x?x?x5xf32, #relay.dims<n, h, w>>) -> tensor<4xi64>
+  %n = relay.strided_slice(%s) {begin = [0], end = [1]} : (tensor<4xi64>) -> tensor<1xi64>
+  %h = relay.strided_slice(%s) {begin = [1], end = [2]} : (tensor<4xi64>) -> tensor<1xi64>
+  %w = relay.strided_slice(%s) {begin = [2], end = [3]} : (tensor<4xi64>) -> tensor<1xi64>
+  %h2 = relay.floor_divide(%h, %two) : (tensor<1xi64>, tensor<1xi64>) -> tensor<1xi64>
+  %w2 = relay.floor_divide(%w, %two) : (tensor<1xi64>, tensor<1xi64>) -> tensor<1xi64>
+  %t = relay.tuple(%n, %h2, %two, %w2, %four)
+    : (tensor<1xi64>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>, tensor<2xi64>) -> !relay.incomplete
+  %extents = relay.concatenate(%t) {axis = 0} : (!relay.incomplete) -> tensor<6xi64>
+  %r = relay.nn.relu(%x) : (tensor<?x?x?x5xf32, #relay.dims<n, h, w>>) -> !relay.incomplete
+  %a = relay.dyn.reshape(%r, %extents) : (!relay.incomplete, tensor<6xi64>) -> !relay.incomplete
+  %b = relay.transpose(%a) {axes = [0, 1, 3, 2, 4, 5]} : (!relay.incomplete) -> !relay.incomplete
+  %y = relay.reshape(%b) {newshape = [-1, 4, 5]} : (!relay.incomplete) -> !relay.incomplete
+  func.return %y : !relay.incomplete
+}
+"""
+SHUFFLE = """
+func.func @main(%x: tensor<?x4x?x?xf32, #relay.dims<n, h, w>>) -> !relay.incomplete {
+  %a = relay.reshape(%x) {newshape = [-1, 2, 2, 6, 5]}
+    : (tensor<?x4x?x?xf32, #relay.dims<n, h, w>>) -> !relay.incomplete
+  %b = relay.transpose(%a) {axes = [0, 2, 1, 3, 4]} : (!relay.incomplete) -> !relay.incomplete
+  %y = relay.reshape(%b) {newshape = [-1, 4, 6, 5]} : (!relay.incomplete) -> !relay.incomplete
+  func.return %y : !relay.incomplete
+}
+"""
 
 
 def through(module: ModuleOp, last: Phase) -> ModuleOp:
@@ -99,3 +128,16 @@ def test_a_small_network_with_open_batch_and_height() -> None:
         levels.check([(n, 3, h, 9), (4, 3, 3, 3), (4, 4, 1, 1)])
     sizes: Mapping[str, int] = {"n": 2, "h": 40}
     assert levels.native.memory(sizes) < levels.native.memory({"n": 20, "h": 40}) <= 10 * levels.native.memory(sizes)
+
+
+@pytest.mark.parametrize(
+    ("text", "shapes"),
+    [(WINDOWS, [(1, 2, 2, 5), (2, 4, 6, 5)]), (SHUFFLE, [(1, 4, 6, 5), (3, 4, 5, 6), (1, 4, 30, 2)])],
+)
+def test_reshapes_of_several_named_axes_copy_nothing(text: str, shapes: Sequence[Sequence[int]]) -> None:
+    levels = Levels(text)
+    for shape in shapes:
+        levels.check([shape])
+    scheduled = str(through(levels.relay.clone(), Phase.SCHEDULED))
+    assert "@fused_reshape" not in scheduled
+    assert "@fused_dyn_reshape" not in scheduled

@@ -100,6 +100,7 @@ class DynReshapeOp(ShapeOperandOp):
     """
 
     name = "relay.dyn.reshape"
+    RESHAPE_ONLY = True
 
     data = operand_def()
     newshape = operand_def()

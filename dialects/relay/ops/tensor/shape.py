@@ -12,9 +12,11 @@ from xdsl.irdl import irdl_op_definition, operand_def, prop_def
 
 from xrelay.dialects.relay.core.attribute_values import bool_attribute
 from xrelay.dialects.relay.core.element_rules import wrapped
+from xrelay.dialects.relay.core.reshape_runs import divides_by_names
 from xrelay.dialects.relay.core.shape_rules import reshaped
 from xrelay.dialects.relay.layout.rank_changes import keeps_order, positions, with_new_axes, without_axes
 from xrelay.dialects.relay.op_definition import (
+    ANY,
     Array,
     AttributeValue,
     Body,
@@ -61,6 +63,14 @@ class ReshapingOp(RelayOp):
     RESHAPE_ONLY = True
 
     data = operand_def()
+
+    @property
+    def fusion_pattern(self) -> OpPatternKind:
+        """Opaque if a fused kernel would divide by named dimensions; alone, the op shares the memory of its data."""
+        data, result = known_shape(self.operands[0].type), known_shape(self.results[0].type)
+        if data is None or result is None or ANY in (*data, *result) or not divides_by_names(result, data):
+            return self.PATTERN
+        return OpPatternKind.OPAQUE
 
     def result_shape(self, facts: Facts, shape: Shape) -> Shape:
         """Returns the result's shape for data of `shape`."""

@@ -311,7 +311,7 @@ func.func private @concatenate(%p: memref<?x4xf32> {loop.extents = array<i64: 0>
 
 // -----
 
-// A reshaped value shares the result's buffer. Parts that may overlap may coincide as inputs and have no mark.
+// A reshaped value shares the result's buffer, with or without an operand for the shape. Parts that may overlap may coincide as inputs and have no mark.
 // Kernels that compute, read with a step or columns, or store only some elements, are not copies.
 // CHECK-LABEL: func.func @main
 // CHECK:         %a = loop.subview %r[%{{.*}}] [] : memref<3x8xf32> to memref<4x6xf32>
@@ -323,10 +323,11 @@ func.func private @concatenate(%p: memref<?x4xf32> {loop.extents = array<i64: 0>
 // CHECK-NOT:     loop.copied
 // PLAN:        func.func private @use(%p: memref<4x6xf32>, %q: memref<3x8xf32>, %r: memref<3x8xf32> {llvm.noalias})
 func.func @main(%x: memref<4x6xf32>, %y: memref<3x8xf32>) attributes {loop.num_outputs = 1 : i64} {
+  %shape = memref.alloc() : memref<2xi64>
   %a = memref.alloc() : memref<4x6xf32>
   func.call @fill(%a) : (memref<4x6xf32>) -> ()
   %r = memref.alloc() : memref<3x8xf32>
-  func.call @reshape(%a, %r) : (memref<4x6xf32>, memref<3x8xf32>) -> ()
+  func.call @reshape(%a, %shape, %r) : (memref<4x6xf32>, memref<2xi64>, memref<3x8xf32>) -> ()
   func.call @use(%a, %r, %y) : (memref<4x6xf32>, memref<3x8xf32>, memref<3x8xf32>) -> ()
   %c = memref.alloc() : memref<4x3xf32>
   func.call @columns(%a, %c) : (memref<4x6xf32>, memref<4x3xf32>) -> ()
@@ -342,7 +343,7 @@ func.func private @fill(%r: memref<4x6xf32>) attributes {loop.kernel, loop.num_o
 func.func private @use(%p: memref<4x6xf32>, %q: memref<3x8xf32>, %r: memref<3x8xf32>) attributes {loop.kernel, loop.num_outputs = 1 : i64} {
   func.return
 }
-func.func private @reshape(%p: memref<4x6xf32>, %r: memref<3x8xf32>) attributes {relay.reshape_only, loop.kernel, loop.num_outputs = 1 : i64} {
+func.func private @reshape(%p: memref<4x6xf32>, %shape: memref<2xi64>, %r: memref<3x8xf32>) attributes {relay.reshape_only, loop.kernel, loop.num_outputs = 1 : i64} {
   loop.for "i" %i to 3 {
     loop.for "j" %j to 8 {
       loop.block "reshape" (%vi : spatial 3 = %i, %vj : spatial 8 = %j) reads(%p) writes(%r) {
