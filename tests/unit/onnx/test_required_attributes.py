@@ -14,9 +14,10 @@ from xrelay.frontend.onnx.graph import GraphBuilder
 from xrelay.frontend.onnx.node import NodeView
 
 
-def node_with(**attributes: object) -> NodeView:
-    builder = GraphBuilder(Block(), onnx.GraphProto(), "model", {"": 20})
-    return NodeView(helper.make_node("Own", [], ["y"], name="own", **attributes), builder)
+def node_with(**attributes: float) -> NodeView:
+    node = helper.make_node("Own", [], ["y"], name="own")
+    node.attribute.extend(helper.make_attribute(name, value) for name, value in attributes.items())
+    return NodeView(node, GraphBuilder(Block(), onnx.GraphProto(), "model", {"": 20}))
 
 
 READERS: list[Callable[[NodeView, str], object]] = [
