@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from argparse import Namespace
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
+
+import numpy as np
 
 from xrelay.api.model import CompiledModel, load
 from xrelay.api.profile import Profile
@@ -14,6 +17,7 @@ from xrelay.errors import XRelayError
 from xrelay.passes.fusion.partition import FusionOptions
 from xrelay.passes.graph.remarks import listening
 from xrelay.passes.infra.pass_context import PassContext
+from xrelay.runtime.dim_text import solved_sizes
 from xrelay.runtime.metadata import ModelMetadata, TensorSpec
 from xrelay.tools.command_line import progress_bar
 from xrelay.tools.commands.compare import compared_rows
@@ -47,13 +51,14 @@ def recorded_page(args: Namespace) -> PageContent:
     stages, passes = StageRecorder(), PassRecorder(target, FusionOptions(args.opt_level))
     with progress_bar("compiling") as progress, PassContext(instruments=[passes]), listening(passes.remarks.append):
         artifact = recipe.build(receiver=stages, progress=progress).artifact
-    profile, absent = _profile(args, CompiledModel(artifact, num_threads=args.threads))
+    inputs = _inputs(args, artifact.metadata.inputs)
+    profile, absent = _profile(CompiledModel(artifact, num_threads=args.threads), inputs)
     return PageContent(
         recipe.name,
         _summary(artifact.metadata, f", xrelay -O{args.opt_level}"),
         [_source_level(args.model, is_onnx=recipe.is_onnx), *stages.levels],
         stages.graph,
-        stages.plan,
+        stages.plan(_sizes(artifact.metadata.inputs, inputs)),
         passes.fusion,
         passes.schedules,
         passes.remarks,
@@ -68,7 +73,7 @@ def saved_page(args: Namespace) -> PageContent:
     """Loads a compiled model, runs it, and returns the contents of its page. Raises the errors of `load`."""
     model = load(args.model, num_threads=args.threads, trust=args.trust)
     metadata = model.artifact.metadata
-    profile, absent = _profile(args, model)
+    profile, absent = _profile(model, _inputs(args, metadata.inputs))
     lacking = dict.fromkeys(("fusion", "rewrites", "schedule", "memory", "passes", "values"), NOT_SAVED)
     return PageContent(
         args.model.stem,
@@ -84,12 +89,26 @@ def _summary(metadata: ModelMetadata, more: str) -> str:
     return f"{len(metadata.kernels)} kernels for {metadata.cpu}{more}"
 
 
-def _profile(args: Namespace, model: CompiledModel) -> tuple[Profile | None, dict[str, str]]:
-    """Returns the times of a run, and for each tab that lacks them the reason."""
+def _inputs(args: Namespace, specs: Sequence[TensorSpec]) -> dict[str, Any] | None:
+    """Returns the inputs of a run; None if the model does not run."""
     if args.no_run or args.target is not None:
-        return None, dict.fromkeys(("roofline",), NO_RUN)
+        return None
     args.random = True
-    inputs = make_inputs(args, model.inputs)
+    return make_inputs(args, specs)
+
+
+def _sizes(specs: Sequence[TensorSpec], inputs: Mapping[str, Any] | None) -> dict[str, int]:
+    """Returns the sizes of the named dimensions of inputs."""
+    if inputs is None:
+        return {}
+    arrays = [(spec.shape, np.shape(inputs[spec.name])) for spec in specs if not spec.containers]
+    return solved_sizes(pair for extents, shape in arrays for pair in zip(extents, shape, strict=False))
+
+
+def _profile(model: CompiledModel, inputs: Mapping[str, Any] | None) -> tuple[Profile | None, dict[str, str]]:
+    """Returns the times of a run, and for each tab that lacks them the reason."""
+    if inputs is None:
+        return None, dict.fromkeys(("roofline",), NO_RUN)
     try:
         return model.profile(inputs), {}
     except XRelayError as error:

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from xdsl.dialects.arith import ConstantOp
-from xdsl.dialects.builtin import IntegerAttr, MemRefType, ModuleOp
+from xdsl.dialects.builtin import DYNAMIC_INDEX, IndexType, IntegerAttr, ModuleOp
 from xdsl.dialects.func import CallOp, FuncOp
 from xdsl.dialects.memref import ViewOp
-from xdsl.ir import Operation
+from xdsl.ir import Operation, SSAValue
 
+from xrelay.dialects.loop.signature import dim_arguments, dim_names
+from xrelay.interpreters.scalar import compile_scalar, is_scalar_op
 from xrelay.passes.loop.memory.buffer_size import element_size
 from xrelay.tools.explore.linked_text import nodes_of_op
 
 
 @dataclass(frozen=True)
 class PlannedBuffer:
-    """A buffer at a constant offset of the arena."""
+    """A buffer at a known offset of the arena."""
 
     name: str
     type: str
@@ -37,39 +40,64 @@ class ArenaPlan:
     """The nodes of the model that each call computes, and the kernel as `@name`."""
     buffers: tuple[PlannedBuffer, ...] = ()
     dynamic: int = 0
-    """The number of buffers of dynamic size or offset, which `buffers` does not contain."""
+    """The number of buffers of unknown size or offset, which `buffers` does not contain."""
+    sizes: Mapping[str, int] = field(default_factory=dict[str, int])
+    """The sizes of the named dimensions."""
 
 
-def arena_plan(module: ModuleOp) -> ArenaPlan:
-    """Returns the plan of a scheduled module; it is empty if the program has no arena."""
-    mains = [op for op in module.ops if isinstance(op, FuncOp) and op.sym_name.data == "main" and op.body.blocks]
+def main_of(module: ModuleOp) -> FuncOp | None:
+    """Returns `@main` if it has a body."""
+    mains = (op for op in module.ops if isinstance(op, FuncOp) and op.sym_name.data == "main" and op.body.blocks)
+    return next(mains, None)
+
+
+def arena_plan(main: FuncOp, sizes: Mapping[str, int]) -> ArenaPlan:
+    """Returns the plan of the scheduled `@main` for these sizes; it is empty if the program has no arena."""
     calls: dict[Operation, int] = {}
     views: list[ViewOp] = []
-    for op in (op for main in mains for op in main.body.block.ops):
+    for op in main.body.block.ops:
         if isinstance(op, CallOp):
             calls[op] = len(calls)
         elif isinstance(op, ViewOp):
             views.append(op)
-    planned = [_planned(view, calls) for view in views]
+    numbers = _index_values(main, sizes)
+    planned = [_planned(view, calls, numbers) for view in views]
     buffers = tuple(buffer for buffer in planned if buffer is not None)
-    return ArenaPlan(tuple(tuple(nodes_of_op(op)) for op in calls), buffers, len(planned) - len(buffers))
+    return ArenaPlan(tuple(tuple(nodes_of_op(op)) for op in calls), buffers, len(planned) - len(buffers), sizes)
 
 
-def _planned(view: ViewOp, calls: dict[Operation, int]) -> PlannedBuffer | None:
-    type, shift = view.result.type, view.byte_shift.owner
-    size = _size(type)
+def _index_values(main: FuncOp, sizes: Mapping[str, int]) -> dict[SSAValue, int]:
+    """Returns the `index` values of a function that follow from the sizes of its named dimensions."""
+    arguments = zip(dim_names(main), dim_arguments(main), strict=False)
+    known = {argument: sizes[name] for name, argument in arguments if name in sizes}
+    for op in main.body.block.ops:
+        if isinstance(op, ConstantOp) and isinstance(op.value, IntegerAttr):
+            known[op.result] = op.value.value.data
+        elif _is_on_indices(op) and all(operand in known for operand in op.operands):
+            known[op.results[0]] = int(compile_scalar(op)(*[known[operand] for operand in op.operands]))
+    return known
+
+
+def _is_on_indices(op: Operation) -> bool:
+    types = (*op.operand_types, *op.result_types)
+    return is_scalar_op(op) and all(isinstance(type, IndexType) for type in types)
+
+
+def _planned(view: ViewOp, calls: Mapping[Operation, int], known: Mapping[SSAValue, int]) -> PlannedBuffer | None:
+    offset, size = known.get(view.byte_shift), _size(view, known)
     used = [calls[use.operation] for use in view.result.uses if use.operation in calls]
-    if size is None or not used or not isinstance(shift, ConstantOp) or not isinstance(shift.value, IntegerAttr):
+    if size is None or offset is None or not used:
         return None
     name = view.result.name_hint or ""
-    return PlannedBuffer(name, str(type), shift.value.value.data, size, min(used), max(used))
+    return PlannedBuffer(name, str(view.result.type), offset, size, min(used), max(used))
 
 
-def _size(type: MemRefType) -> int | None:
-    """Returns the number of bytes of a contiguous buffer; None if an extent is dynamic."""
-    size = element_size(type.element_type)
-    for extent in type.get_shape():
-        if extent < 0 or size is None:
+def _size(view: ViewOp, known: Mapping[SSAValue, int]) -> int | None:
+    """Returns the number of bytes of a contiguous buffer; None if an extent is unknown."""
+    size, dynamic = element_size(view.result.type.element_type), iter(view.sizes)
+    for extent in view.result.type.get_shape():
+        number = known.get(next(dynamic)) if extent == DYNAMIC_INDEX else extent
+        if number is None or size is None:
             return None
-        size *= extent
+        size *= number
     return size

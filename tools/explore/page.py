@@ -137,6 +137,7 @@ def _memory(plan: ArenaPlan, names: NodeNames) -> Data:
         "calls": [names.numbers(nodes) for nodes in plan.calls],
         "buffers": [asdict(buffer) for buffer in plan.buffers],
         "dynamic": plan.dynamic,
+        "sizes": dict(plan.sizes),
     }
 
 

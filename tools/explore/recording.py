@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from time import perf_counter
 from typing import Final
 
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import FuncOp
 
 from xrelay.api.stage_dump import NativePiece
 from xrelay.lowering.pipelines import Phase
@@ -21,7 +22,7 @@ from xrelay.passes.infra.pass_instrument import PassInstrument
 from xrelay.passes.infra.printing import print_module
 from xrelay.passes.infra.verify import walk_ops
 from xrelay.target import Target
-from xrelay.tools.explore.arena_plan import ArenaPlan, arena_plan
+from xrelay.tools.explore.arena_plan import ArenaPlan, arena_plan, main_of
 from xrelay.tools.explore.fused_graph import FusedGraph, fused_graph
 from xrelay.tools.explore.linked_text import (
     Level,
@@ -58,12 +59,12 @@ class StageRecorder:
     def __init__(self) -> None:
         self.levels: list[Level] = []
         self.graph = FusedGraph()
-        self.plan = ArenaPlan()
+        self._main: FuncOp | None = None
         self._computed: dict[str, tuple[str, ...]] = {}
         self._equal: dict[str, tuple[str, ...]] = {}
 
     def receive(self, number: int, name: str, module: ModuleOp) -> None:
-        """Keeps the text of a stage, the graph of the fused program, and the plan of the scheduled one."""
+        """Keeps the text of a stage, the graph of the fused program, and `@main` of the scheduled one."""
         title = _TITLES.get(name, "the program as it was read")
         self._computed.update(nodes_of_functions(module))
         if name == Phase.FUSED.name.lower():
@@ -71,7 +72,12 @@ class StageRecorder:
             self._equal = nodes_of_equal_calls(module)
         self._add(linked_text(module, name, title, self._computed))
         if name == Phase.SCHEDULED.name.lower():
-            self.plan = arena_plan(module)
+            main = main_of(module)
+            self._main = None if main is None else main.clone()
+
+    def plan(self, sizes: Mapping[str, int]) -> ArenaPlan:
+        """Returns the plan of the arena for these sizes of the named dimensions."""
+        return ArenaPlan() if self._main is None else arena_plan(self._main, sizes)
 
     def receive_native(self, number: int, pieces: Sequence[NativePiece]) -> None:
         """Keeps LLVM IR and assembly."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from xrelay.lowering.pipelines import Phase
-from xrelay.tools.explore.arena_plan import PlannedBuffer, arena_plan
+from xrelay.tools.explore.arena_plan import PlannedBuffer, arena_plan, main_of
 from xrelay.tools.pictures.program import NETWORK, stages
 from xrelay.tools.pictures.svg import LINE, PAD, Picture
 
@@ -19,7 +19,9 @@ _LEFT: Final = 70
 
 def memory_picture() -> str:
     """Returns the file."""
-    plan = arena_plan(stages(NETWORK)[Phase.SCHEDULED])
+    main = main_of(stages(NETWORK)[Phase.SCHEDULED])
+    assert main is not None
+    plan = arena_plan(main, {})
     buffers = [buffer for buffer in plan.buffers if buffer.size >= _SMALLEST]
     total = max(buffer.offset + buffer.size for buffer in buffers)
     picture = Picture("Buffers in the arena: the calls from left to right, the offset in bytes from top to bottom.")

@@ -144,6 +144,23 @@ def test_buffers_in_use_together_do_not_overlap(data: dict[str, Any]) -> None:
                 assert ends[0] <= other["offset"] or ends[1] <= one["offset"]
 
 
+def test_buffers_of_dynamic_size_have_the_sizes_of_the_run(tmp_path: Path) -> None:
+    (tmp_path / "net.mlir").write_text("""
+func.func @main(%x: tensor<?x48xf32, #relay.dims<n>>, %w: tensor<48x48xf32>) -> !relay.incomplete {
+  %a = relay.nn.dense(%x, %w) : (tensor<?x48xf32, #relay.dims<n>>, tensor<48x48xf32>) -> !relay.incomplete
+  %b = relay.nn.dense(%a, %w) : (!relay.incomplete, tensor<48x48xf32>) -> !relay.incomplete
+  func.return %b : !relay.incomplete
+}""")
+    explore(tmp_path / "net.mlir", tmp_path / "net.html", "--size", "n=5", "--exact")
+    memory = data_of((tmp_path / "net.html").read_text())["memory"]
+    assert (memory["sizes"], memory["dynamic"]) == ({"n": 5}, 0)
+    assert {"a": 5 * 48 * 4}.items() <= {buffer["name"]: buffer["size"] for buffer in memory["buffers"]}.items()
+    explore(tmp_path / "net.mlir", tmp_path / "net.html", "--no-run")
+    memory = data_of((tmp_path / "net.html").read_text())["memory"]
+    assert memory["sizes"] == {}
+    assert memory["dynamic"] > 0
+
+
 def test_passes_show_what_they_changed(data: dict[str, Any]) -> None:
     runs = {run["name"]: run for run in data["passes"]}
     assert "+" in runs["relay-fuse-ops"]["diff"]

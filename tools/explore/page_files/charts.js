@@ -55,9 +55,10 @@ function logAxis(values, begin, end) {
 
 /** The arena over the calls of a run: x is the call, y the offset in bytes. */
 function drawMemory() {
-  const { calls, buffers, dynamic } = data.memory;
-  const note = dynamic ? `${dynamic} buffers of dynamic size or offset are not drawn: fix the sizes with --shapes. ` : "";
-  if (!buffers.length) return [hint(`${note}The program has no buffer of constant size in an arena.`)];
+  const { calls, buffers, dynamic, sizes } = data.memory;
+  const named = Object.entries(sizes).map(([name, size]) => `${name} = ${size}`).join(", ");
+  const note = (named && `For ${named}: `) + (dynamic ? `${dynamic} buffers of unknown size or offset are not drawn. ` : "");
+  if (!buffers.length) return [hint(`${note}The program has no buffer of known size in an arena.`)];
   const total = Math.max(...buffers.map((buffer) => buffer.offset + buffer.size));
   const [width, height] = [Math.max(600, byId("tab").clientWidth - 90), 190];
   const x = (call) => 60 + (call * width) / Math.max(1, calls.length);
