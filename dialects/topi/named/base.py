@@ -143,12 +143,15 @@ class WindowOp(NamedOp, ABC):
         """The variables over the taps of a window, with their extents."""
         return {TAPS[axis]: size for axis, size in zip(self.AXES, kernel, strict=True)}
 
-    def padded(self, data: SSAValue, window: Sequence[WindowAxis[int]], value: Number) -> ComputeOp | None:
+    def padded(
+        self, data: SSAValue, window: Sequence[WindowAxis[int]], value: Number, *, partial: bool = False
+    ) -> ComputeOp | None:
         """The compute that surrounds the images of `data` by `value`; None if no padding is needed.
 
-        Its result is as large as the windows need, so that they read it without a condition.
+        Its result is as large as the windows need, so that they read it without a condition. With `partial` the last
+        windows may extend beyond the padding.
         """
-        if not any(axis.before or axis.after for axis in window):
+        if not partial and not any(axis.before or axis.after for axis in window):
             return None
         shape, element, counts = shape_of(data), tensor_type(data).element_type, shape_of(self.tensor)[self.spatial]
         images = [of_any_size(axis).covered(count) for axis, count in zip(window, counts, strict=True)]

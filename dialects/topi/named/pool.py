@@ -15,6 +15,7 @@ from xdsl.dialects.builtin import (
     IntegerType,
     StringAttr,
     TensorType,
+    UnitAttr,
     i64,
 )
 from xdsl.ir import Attribute, SSAValue
@@ -22,6 +23,7 @@ from xdsl.ir.affine import AffineExpr
 from xdsl.irdl import irdl_op_definition, operand_def, prop_def
 from xdsl.utils.exceptions import VerifyException
 
+from xrelay.dialects.shared.attribute_names import MATERIALIZED
 from xrelay.dialects.topi.build import Body, Number, compute, lowest
 from xrelay.dialects.topi.compute import ComputeOp
 from xrelay.dialects.topi.named.base import Expansion, WindowOp, verify_ranks
@@ -34,7 +36,7 @@ from xrelay.dialects.topi.shapes import (
     shape_of,
     tensor_type,
 )
-from xrelay.index_algebra.dims import Dim
+from xrelay.index_algebra.dims import Dim, DimExpr
 from xrelay.index_algebra.windows import WindowAxis, of_any_size
 
 Kind = Literal["max", "avg"]
@@ -130,11 +132,17 @@ class PoolOp(WindowOp):
     def _around(self, expansion: Expansion, first: Number) -> SSAValue | None:
         """The data surrounded by `first`, so that plain images are read without a condition for each tap.
 
-        For blocked images the condition holds for a whole vector and costs less than another pass over the data.
+        For blocked images the condition holds for a whole vector and costs less than another pass over the data. For
+        static images the schedule splits off partial windows.
         """
         if len(shape_of(self.data)) > self.spatial.stop:
             return None
-        pad = self.padded(self.data, self.window, first)
+        sizes, counts = shape_of(self.data)[self.spatial], shape_of(self.tensor)[self.spatial]
+        rows = zip(self.window, sizes, counts, strict=True)
+        partial = any(isinstance(size, DimExpr) and not _all_fit(axis, size, count) for axis, size, count in rows)
+        pad = self.padded(self.data, self.window, first, partial=partial)
+        if pad is not None and partial:
+            pad.attributes[MATERIALIZED] = UnitAttr()
         return None if pad is None else expansion.add(pad)
 
     def _fold(self, label: str, first: Number, padded: SSAValue | None) -> ComputeOp:
