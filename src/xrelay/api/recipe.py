@@ -172,14 +172,17 @@ class Recipe:
         rows: list[tuple[int | str, int]] = []
         for name, extents in shapes.items():
             numbers = [extent if isinstance(extent, int) else -1 for extent in extents]
-            spec, is_size = specs.get(name), name in dims and _is_size(numbers)
+            spec = specs.get(name)
             if spec is not None and len(spec.shape) == len(numbers):
                 rows += zip(spec.shape, numbers, strict=True)
             else:
-                rows.append((name, numbers[0]) if is_size else ("", -1))
+                rows.append((name, numbers[0]) if _is_size(numbers) else ("", -1))
         sizes = {name: size for name, size in reversed(rows) if isinstance(name, str)}
-        if any(size < 0 or size != sizes.get(str(extent), extent) for extent, size in rows):
+        agree = all(size >= 0 and size == sizes.get(str(extent), extent) for extent, size in rows)
+        if not agree or sizes.keys() - {*dims}:
+            # Other names may be dimensions of the program that `relay-fix-extents` has replaced by numbers.
             self._refuse(shapes)
+        if not agree:
             help = "pass shapes of inputs that agree, or the size of each name"
             raise InputError(f"shapes does not fix one size for each dimension: {shapes}", help=help)
         missing = [name for name in dims if name not in sizes]
@@ -194,10 +197,11 @@ class Recipe:
         return {name: sizes[name] for name in dims}
 
     def _refuse(self, shapes: Shapes) -> None:
-        """Raises the errors of `compile` for `shapes`, if it refuses them when it reads the program."""
+        """Raises the errors that `compile` has for `shapes` when it reads the program and infers its types."""
         from xrelay.api.sources import load_source
+        from xrelay.passes.types.infer_type import infer_types
 
-        load_source(self.source, shapes=shapes, trust=self.trust)
+        infer_types(load_source(self.source, shapes=shapes, trust=self.trust))
 
     def _entry(self) -> _Entry | None:
         """Returns the cache entry of the model; `None` without a cache, or for a model without a key."""

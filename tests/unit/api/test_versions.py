@@ -23,7 +23,7 @@ from xrelay.api import version_helper
 from xrelay.api.model import CompiledModel
 from xrelay.api.version_helper import VersionHelper
 from xrelay.api.versions import RUNS_BEFORE_VERSION, Version, Versions
-from xrelay.errors import InputError, ModelImportError, XRelayError
+from xrelay.errors import InputError, ModelImportError, TypeInferenceError, XRelayError
 from xrelay.runtime.artifact import Artifact
 from xrelay.runtime.executable import Executable
 
@@ -222,6 +222,26 @@ def test_contradicting_shapes_are_refused(tmp_path: Path) -> None:
     model = xrelay.compile(onnx_file(tmp_path), threads=1)
     with pytest.raises(InputError, match="shapes does not fix one size for each dimension"):
         model.specialize({"x": (3, 16), "z": (1, 16)})
+
+
+REQUIRED = """
+func.func @main(%x: tensor<?x?xf32, #relay.dims<n, c>>, %w: tensor<8x4xf32>) -> !relay.incomplete {
+  %y = relay.nn.dense(%x, %w) : (tensor<?x?xf32, #relay.dims<n, c>>, tensor<8x4xf32>) -> !relay.incomplete
+  func.return %y : !relay.incomplete
+}
+"""
+
+
+def test_a_dimension_that_an_op_requires_to_be_a_number_may_have_this_size(tmp_path: Path) -> None:
+    (tmp_path / "m.mlir").write_text(REQUIRED)
+    model = xrelay.compile(tmp_path / "m.mlir", threads=1)
+    assert model.inputs[0].shape == ("n", 4)
+    model.specialize({"n": 3, "c": 4})
+    assert sizes_of(model) == {(3,)}
+    with pytest.raises(TypeInferenceError, match=r"C2.*5 != 4"):
+        model.specialize({"n": 3, "c": 5})
+    with pytest.raises(InputError, match="no dimension 'd'"):
+        model.specialize({"n": 3, "d": 4})
 
 
 def test_a_range_in_the_program_bounds_the_sizes(tmp_path: Path) -> None:
