@@ -56,14 +56,15 @@ def write_dot_products(
     term = Block(arg_types=[IndexType()]).args[0]
     values.set(loop.index, ValueMap.identity([term]))
     emitter.ranges[term] = (0, step.terms - 1)
-    targets = _Targets.of(step, target_of)
-    if not targets.fit(lanes, term):
+    orders = [_Targets.of(each, target_of) for each in step.orders]
+    targets = next((each for each in orders if each.fit(lanes, term)), None)
+    if targets is None:
         return False
     sums = load(emitter, targets.sum, lanes)
     if step.terms == PAIR_TERMS:
         total = _sum_of_pairs(emitter, targets, sums, lanes, term)
     else:
-        product = _product(emitter, targets, lanes, term)
+        product = _product(emitter, targets, lanes, term, is_swapped=targets is not orders[0])
         total = emitter.add(MultiReductionOp(product, sums, [1])).dest
     store(emitter, target_of(step.store), total, lanes)
     return True
@@ -89,12 +90,13 @@ class _Targets:
         return strides == [0, 1, self.terms, 1] and is_lane and memory_stride(self.sum, term) == 0
 
 
-def _product(emitter: Emitter, targets: _Targets, lanes: LaneContext, term: SSAValue) -> SSAValue:
-    """Returns the products of all terms of all lanes, in 32 bits."""
+def _product(emitter: Emitter, targets: _Targets, lanes: LaneContext, term: SSAValue, *, is_swapped: bool) -> SSAValue:
+    """Returns the products of all terms of all lanes, in 32 bits; if it `is_swapped`, the data is signed."""
     bytes, wide = VectorType(i8, [lanes.count, DOT_TERMS]), VectorType(i32, [lanes.count, DOT_TERMS])
     same = _row(emitter, targets.data, DOT_TERMS, lanes, term)
-    unsigned = emitter.add(vector.BroadcastOp(same, bytes)).vector
-    signed = emitter.add(ShapeCastOp(_row(emitter, targets.weight, DOT_TERMS * lanes.count, lanes, term), bytes)).result
+    data = emitter.add(vector.BroadcastOp(same, bytes)).vector
+    weight = emitter.add(ShapeCastOp(_row(emitter, targets.weight, DOT_TERMS * lanes.count, lanes, term), bytes)).result
+    unsigned, signed = (weight, data) if is_swapped else (data, weight)
     factors = emitter.add(ExtUIOp(unsigned, wide)).result, emitter.add(ExtSIOp(signed, wide)).result
     return emitter.add(arith.MuliOp(*factors)).result
 

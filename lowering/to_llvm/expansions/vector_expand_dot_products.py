@@ -71,13 +71,14 @@ SDOT = {
 
 @dataclass(frozen=True)
 class DotProduct:
-    """`sums + Σ_t unsigned[t] * signed[lane * 4 + t]`, in each of `lanes` lanes."""
+    """`sums + Σ_t unsigned[lane * 4 + t] * signed[lane * 4 + t]`, in each of `lanes` lanes.
+
+    Both factors are `vector<(4 * lanes)xi8>`, or `vector<4xi8>` if all lanes have the same bytes.
+    """
 
     sums: SSAValue
     unsigned: SSAValue
-    """`vector<4xi8>`."""
     signed: SSAValue
-    """`vector<(4 * lanes)xi8>`."""
     lanes: int
 
 
@@ -95,39 +96,42 @@ def dot_product_of(op: MultiReductionOp) -> DotProduct | None:
     left, right = product.lhs.owner, product.rhs.owner
     if not isinstance(left, ExtUIOp) or not isinstance(right, ExtSIOp):
         return None
-    same, rows = left.input.owner, right.input.owner
-    if not isinstance(same, vector.BroadcastOp) or not isinstance(rows, ShapeCastOp):
-        return None
     lanes, terms = vector_type(op.source).get_shape()
-    if terms != DOT_TERMS or same.source.type != VectorType(i8, [DOT_TERMS]) or vector_type(op.acc).element_type != i32:
+    unsigned, signed = (_source(each.input.owner, lanes) for each in (left, right))
+    if unsigned is None or signed is None or terms != DOT_TERMS or vector_type(op.acc).element_type != i32:
         return None
-    return (
-        DotProduct(op.acc, same.source, rows.source, lanes)
-        if rows.source.type == VectorType(i8, [DOT_TERMS * lanes])
-        else None
-    )
+    return DotProduct(op.acc, unsigned, signed, lanes) if unsigned.type != signed.type else None
+
+
+def _source(op: Operation | Block, lanes: int) -> SSAValue | None:
+    """Returns the bytes of all lanes that `op` reshapes, or those of one that it broadcasts; None for another op."""
+    if not isinstance(op, vector.BroadcastOp | ShapeCastOp):
+        return None
+    count = DOT_TERMS if isinstance(op, vector.BroadcastOp) else DOT_TERMS * lanes
+    return op.source if op.source.type == VectorType(i8, [count]) else None
 
 
 def expand_to_vpdpbusd(build: Builder, dot: DotProduct) -> SSAValue:
     """Emits one instruction."""
-    return _added(build, VPDPBUSD[dot.lanes], dot.sums, _in_all_lanes(build, dot), dot.signed)
+    return _added(build, VPDPBUSD[dot.lanes], dot.sums, *_in_all_lanes(build, dot))
 
 
 def expand_to_usdot(build: Builder, dot: DotProduct) -> SSAValue:
     """Emits one instruction."""
-    return _added(build, USDOT[dot.lanes], dot.sums, _in_all_lanes(build, dot), dot.signed)
+    return _added(build, USDOT[dot.lanes], dot.sums, *_in_all_lanes(build, dot))
 
 
 def expand_to_sdot(build: Builder, dot: DotProduct) -> SSAValue:
     """Emits two instructions: `Σ x * w = Σ (x - 128) * w - Σ -128 * w`, where both factors are signed bytes.
 
-    The second depends on the weight alone; LLVM moves it out of loops that do not change the weight.
+    The second depends on the signed factor alone; LLVM moves it out of loops that do not change that.
     """
     least = _splat(build, -128, VectorType(i8, [DOT_TERMS * dot.lanes]))
-    moved = build.insert(arith.XOrIOp(_in_all_lanes(build, dot), least)).result
-    near = _added(build, SDOT[dot.lanes], dot.sums, moved, dot.signed)
+    unsigned, signed = _in_all_lanes(build, dot)
+    moved = build.insert(arith.XOrIOp(unsigned, least)).result
+    near = _added(build, SDOT[dot.lanes], dot.sums, moved, signed)
     zeros = _splat(build, 0, VectorType(i32, [dot.lanes]))
-    return build.insert(arith.SubiOp(near, _added(build, SDOT[dot.lanes], zeros, least, dot.signed))).result
+    return build.insert(arith.SubiOp(near, _added(build, SDOT[dot.lanes], zeros, least, signed))).result
 
 
 def _added(build: Builder, instruction: str, sums: SSAValue, *factors: SSAValue) -> SSAValue:
@@ -138,8 +142,7 @@ def expand_to_pmaddwd(build: Builder, dot: DotProduct) -> SSAValue:
     """Widens the bytes at even and at odd positions to 16 bits, and adds their products in pairs."""
     pairs = VectorType(i16, [2 * dot.lanes])
     eight = _splat(build, 8, pairs)
-    unsigned = build.insert(vector.BitcastOp(_in_all_lanes(build, dot), pairs)).result
-    signed = build.insert(vector.BitcastOp(dot.signed, pairs)).result
+    unsigned, signed = (build.insert(vector.BitcastOp(each, pairs)).result for each in _in_all_lanes(build, dot))
     even = (
         build.insert(arith.AndIOp(unsigned, _splat(build, 255, pairs))).result,
         build.insert(arith.ShRSIOp(build.insert(arith.ShLIOp(signed, eight)).result, eight)).result,
@@ -159,15 +162,26 @@ def expand_to_arithmetic(build: Builder, dot: DotProduct) -> SSAValue:
     """Widens, multiplies and adds each of the four terms of all lanes; for any CPU."""
     total, wide = dot.sums, VectorType(i32, [dot.lanes])
     for term in range(DOT_TERMS):
-        same = _shuffled(build, dot.unsigned, [term] * dot.lanes)
-        own = _shuffled(build, dot.signed, list(range(term, DOT_TERMS * dot.lanes, DOT_TERMS)))
-        factors = build.insert(ExtUIOp(same, wide)).result, build.insert(ExtSIOp(own, wide)).result
+        unsigned, signed = (
+            _shuffled(build, each, list(range(term, vector_type(each).get_shape()[0], DOT_TERMS)) * _times(dot, each))
+            for each in (dot.unsigned, dot.signed)
+        )
+        factors = build.insert(ExtUIOp(unsigned, wide)).result, build.insert(ExtSIOp(signed, wide)).result
         total = build.insert(arith.AddiOp(total, build.insert(arith.MuliOp(*factors)).result)).result
     return total
 
 
-def _in_all_lanes(build: Builder, dot: DotProduct) -> SSAValue:
-    return _shuffled(build, dot.unsigned, list(range(DOT_TERMS)) * dot.lanes)
+def _in_all_lanes(build: Builder, dot: DotProduct) -> list[SSAValue]:
+    """Returns the unsigned and the signed factor, with bytes for each lane."""
+    return [
+        each if _times(dot, each) == 1 else _shuffled(build, each, list(range(DOT_TERMS)) * dot.lanes)
+        for each in (dot.unsigned, dot.signed)
+    ]
+
+
+def _times(dot: DotProduct, factor: SSAValue) -> int:
+    """Returns the number of lanes that have the same bytes of a factor: 1 or all."""
+    return DOT_TERMS * dot.lanes // vector_type(factor).get_shape()[0]
 
 
 def _shuffled(build: Builder, source: SSAValue, places: list[int]) -> SSAValue:

@@ -37,9 +37,10 @@ def contract(kernel: func.FuncOp, step: Contract) -> None:
     }
     ```
 
-    The block adds the product of two bytes to an i32: `X[…, %vk]` of ui8, the same in every lane, and `W[…, %vo, %vk]`
-    of i8. The four bytes of each lane are contiguous, and so are the lanes. Or it adds the product of two bf16 to an
-    f32: `%vk` has two iterations, and the factors are in this order. CPUs have instructions for these operations.
+    The block adds the product of two bytes to an i32: `X[…, %vk]`, the same in every lane, and `W[…, %vo, %vk]`, of
+    which one is ui8 and the other i8. The four bytes of each lane are contiguous, and so are the lanes. Or it adds the
+    product of two bf16 to an f32: `%vk` has two iterations, and the factors are in this order. CPUs have instructions
+    for these operations.
 
     Raises `ScheduleError` for any other block, a loop that has another number of iterations, more than 1024 lanes,
     extents known only at run time, loops that are not serial, and factors in another order.
@@ -61,7 +62,8 @@ def contract(kernel: func.FuncOp, step: Contract) -> None:
     if (dot := dot_step(block.body.block)) is not None and terms != dot.terms:
         reason = f"it has {terms} iterations, {dot.terms} products are added up at once"
         raise refusal(step, subject, reason, f"split it by {dot.terms} and contract the inner loop")
-    if (problem := _problem(dot, lanes, loop)) is not None:
+    problems = [_problem(each, lanes, loop) for each in ((None,) if dot is None else dot.orders)]
+    if (problem := problems[0]) is not None and None not in problems:
         reason = f"block {block.block_name!r} {problem}"
         raise refusal(step, subject, reason, "vectorize the loop of lanes, or change the layout")
     lanes.kind, loop.kind, loop.no_unroll = LoopKind.VECTORIZED, LoopKind.CONTRACTED, False

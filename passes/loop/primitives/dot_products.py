@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import bf16, f32, i8, i32
@@ -28,6 +28,11 @@ class DotStep:
     def terms(self) -> int:
         """The number of products that an instruction adds to a sum."""
         return DOT_TERMS if self.sum.result.type == i32 else PAIR_TERMS
+
+    @property
+    def orders(self) -> tuple[DotStep, ...]:
+        """The step with its factors in each order that an instruction supports: `data` is the same in all lanes."""
+        return (self, replace(self, data=self.weight, weight=self.data)) if self.terms == DOT_TERMS else (self,)
 
 
 def dot_step(body: Block) -> DotStep | None:

@@ -28,6 +28,30 @@ func.func private @dot(%X: memref<4xui8>, %W: memref<16x4xi8>, %Y: memref<16xi32
   func.return
 }
 
+// The unsigned bytes are those of the lanes.
+// CHECK-LABEL: func.func private @unsigned_lanes
+// CHECK:      %[[X:.*]] = vector.broadcast %{{.*}} : vector<4xi8> to vector<16x4xi8>
+// CHECK:      %[[W:.*]] = vector.shape_cast %{{.*}} : vector<64xi8> to vector<16x4xi8>
+// CHECK-NEXT: %[[WE:.*]] = arith.extui %[[W]] : vector<16x4xi8> to vector<16x4xi32>
+// CHECK-NEXT: %[[XE:.*]] = arith.extsi %[[X]] : vector<16x4xi8> to vector<16x4xi32>
+// CHECK-NEXT: %[[P:.*]] = arith.muli %[[WE]], %[[XE]] : vector<16x4xi32>
+// CHECK-NEXT: vector.multi_reduction <add>, %[[P]], %{{.*}} [1] : vector<16x4xi32> to vector<16xi32>
+func.func private @unsigned_lanes(%X: memref<4xi8>, %W: memref<16x4xui8>, %Y: memref<16xi32>) attributes {loop.kernel} {
+  loop.for "o" %o to 16 vectorized {
+    loop.for "k" %k to 4 contracted {
+      %acc = loop.load %Y[%o] : memref<16xi32>
+      %x = loop.load %X[%k] : memref<4xi8>
+      %w = loop.load %W[%o, %k] : memref<16x4xui8>
+      %xe = arith.extsi %x : i8 to i32
+      %we = arith.extui %w : i8 to i32
+      %p = arith.muli %xe, %we : i32
+      %s = arith.addi %acc, %p : i32
+      loop.store %s, %Y[%o] : memref<16xi32>
+    }
+  }
+  func.return
+}
+
 // Bytes in another order, masked lanes, and other arithmetic: the loop runs serially in its lanes.
 // CHECK-LABEL: func.func private @turned
 // CHECK-NOT:  multi_reduction

@@ -58,3 +58,20 @@ func.func @four_lanes(%b: vector<4xi8>, %v: vector<16xi8>, %acc: vector<4xi32>) 
   %s = vector.multi_reduction <add>, %p, %acc [1] : vector<4x4xi32> to vector<4xi32>
   func.return %s : vector<4xi32>
 }
+
+// The lanes have the unsigned bytes, which are the first operand of an instruction.
+// VNNI-LABEL: func.func @unsigned_lanes
+// VNNI: %[[B:.*]] = vector.shuffle %b, %b
+// VNNI: llvm.call_intrinsic "llvm.x86.avx512.vpdpbusd.512"(%acc, %v, %[[B]])
+// PLAIN-LABEL: func.func @unsigned_lanes
+// PLAIN: vector.shuffle %v, %v [0, 4, 8, 12, 16,
+// PLAIN: vector.shuffle %b, %b [0, 0, 0, 0,
+func.func @unsigned_lanes(%b: vector<4xi8>, %v: vector<64xi8>, %acc: vector<16xi32>) -> vector<16xi32> {
+  %x = vector.broadcast %b : vector<4xi8> to vector<16x4xi8>
+  %w = vector.shape_cast %v : vector<64xi8> to vector<16x4xi8>
+  %xe = arith.extsi %x : vector<16x4xi8> to vector<16x4xi32>
+  %we = arith.extui %w : vector<16x4xi8> to vector<16x4xi32>
+  %p = arith.muli %we, %xe : vector<16x4xi32>
+  %s = vector.multi_reduction <add>, %p, %acc [1] : vector<16x4xi32> to vector<16xi32>
+  func.return %s : vector<16xi32>
+}

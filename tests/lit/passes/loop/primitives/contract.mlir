@@ -6,6 +6,7 @@
 // RUN: not xrelay-opt %s -p 'loop-contract{loop=k_s lanes=o_s}' 2>&1 | filecheck %s --check-prefix SIGNED
 // RUN: not xrelay-opt %s -p 'loop-contract{loop=k_t lanes=o_t}' 2>&1 | filecheck %s --check-prefix TURNED
 // RUN: xrelay-opt %s -p 'loop-contract{loop=k_f lanes=o_f}' | filecheck %s --check-prefix FLOATS
+// RUN: xrelay-opt %s -p 'loop-contract{loop=k_u lanes=o_u}' | filecheck %s --check-prefix UNSIGNED
 // RUN: not xrelay-opt %s -p 'loop-contract{loop=k_4 lanes=o_4}' 2>&1 | filecheck %s --check-prefix FOUR
 // RUN: not xrelay-opt %s -p 'loop-unroll{loop=k},loop-contract{loop=k lanes=o}' 2>&1 | filecheck %s --check-prefix KIND
 
@@ -130,6 +131,27 @@ func.func private @four(%X: memref<4xbf16>, %W: memref<16x4xbf16>, %Y: memref<16
         %p = arith.mulf %xe, %we : f32
         %s = arith.addf %acc, %p : f32
         loop.store %s, %Y[%vo] : memref<16xf32>
+      }
+    }
+  }
+  func.return
+}
+
+// The unsigned bytes are those of the lanes.
+// UNSIGNED: loop.for "o_u" %o to 16 vectorized {
+// UNSIGNED-NEXT: loop.for "k_u" %k to 4 contracted {
+func.func private @unsigned_lanes(%X: memref<4xi8>, %W: memref<16x4xui8>, %Y: memref<16xi32>) attributes {loop.kernel} {
+  loop.for "o_u" %o to 16 {
+    loop.for "k_u" %k to 4 {
+      loop.block "unsigned" (%vo : spatial 16 = %o, %vk : reduce 4 = %k) reads(%X, %W) writes(%Y) {
+        %acc = loop.load %Y[%vo] : memref<16xi32>
+        %x = loop.load %X[%vk] : memref<4xi8>
+        %w = loop.load %W[%vo, %vk] : memref<16x4xui8>
+        %xe = arith.extsi %x : i8 to i32
+        %we = arith.extui %w : i8 to i32
+        %p = arith.muli %xe, %we : i32
+        %s = arith.addi %acc, %p : i32
+        loop.store %s, %Y[%vo] : memref<16xi32>
       }
     }
   }
