@@ -21,7 +21,7 @@ from xrelay.dialects.loop import DYNAMIC, BlockOp, ForOp, LoadOp, LoopKind, Stor
 from xrelay.dialects.loop.extents import expression_of, loop_of_index
 from xrelay.dialects.shared.attribute_names import IN_PLACE
 from xrelay.dialects.shared.is_attribute import is_attribute
-from xrelay.dialects.shared.op_lists import ops_in, ops_of
+from xrelay.dialects.shared.op_lists import all_ops, ops_in, ops_of
 from xrelay.dialects.shared.op_making import copies
 from xrelay.dialects.upstream.arith_extras import CmpiOp
 from xrelay.index_algebra.value_map import join_maps
@@ -45,11 +45,21 @@ Rows = Mapping[BlockOp, Row]
 
 
 def rows_of(loop: ForOp, last: Sequence[Operation]) -> Rows | None:
-    """Returns the rows of all blocks in `last`, the partial tile of `loop`; None if a block has none."""
-    pairs = zip(blocks_inside(loop), blocks_in(last), strict=True)
+    """Returns the rows of the blocks in `last`, the partial tile of `loop`.
+
+    None if a block has none, unless all rows share what it computes in a buffer of the tile.
+    """
+    pairs = list(zip(blocks_inside(loop), blocks_in(last), strict=True))
     rows = {copied: row for block, copied in pairs if (row := _row(loop, block, copied)) is not None}
-    is_whole = len(rows) == len(blocks_in(last)) and len({row.extent for row in rows.values()}) == 1
-    return rows if is_whole else None
+    is_whole = all(copied in rows or _is_shared(loop, block, copied, last, rows) for block, copied in pairs)
+    return rows if is_whole and len({row.extent for row in rows.values()}) == 1 else None
+
+
+def _is_shared(loop: ForOp, block: BlockOp, copied: BlockOp, last: Sequence[Operation], rows: Rows) -> bool:
+    """Whether a block depends on no row and is computed once for a tile, such as one that unpacks a weight."""
+    depends = any(loop.index in op.operands for op in (block, *all_ops(block)))
+    is_inside = any(row.loop.is_ancestor(copied) for row in rows.values())
+    return not depends and not is_inside and allocated_buffers(last).issuperset(copied.writes)
 
 
 def _row(loop: ForOp, block: BlockOp, copied: BlockOp) -> Row | None:
@@ -178,7 +188,8 @@ def _are_apart(loop: ForOp, last: Sequence[Operation], rows: Rows) -> bool:
         users = [use.operation for use in index.uses]
         if not all(isinstance(op, BlockOp) or (isinstance(op, LoadOp | StoreOp) and op.memref in own) for op in users):
             return False
-    own = allocated_buffers(last)
+    shared = {buffer for block in blocks_in(last) if block not in rows for buffer in block.writes}
+    own = allocated_buffers(last) - shared
     inside = [(block, row, op) for block, row in rows.items() for op in ops_in(block.body)]
     return all(_is_own_row(block, row, op, own) for block, row, op in inside)
 

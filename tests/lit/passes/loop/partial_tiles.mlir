@@ -119,3 +119,49 @@ func.func private @copy(%X: memref<?xf32> {loop.extents = array<i64: 0>},
   }
   func.return
 }
+
+// All rows of a tile share a weight that a block of the tile computes; rows of the rest compute it again.
+// CHECK-LABEL: @shared
+// CHECK: loop.for "r_o" %r_o to %r_o_full {
+// CHECK: loop.for "r_o_rows" %{{[a-z0-9_]+}} to %{{[a-z0-9_]+}} unroll = disable {
+// CHECK: arith.addf %[[v:[a-z0-9_]+]], %[[v]]
+// CHECK: loop.for "i_tail" %{{[a-z0-9_]+}} to 1 unrolled {
+// CHECK-NOT: scf.if
+// CHECK: func.return
+func.func private @shared(%X: memref<?x9xf32> {loop.extents = array<i64: 0>}, %W: memref<9xf32>,
+                          %Y: memref<?xf32> {loop.extents = array<i64: 0>}, %n: index)
+    attributes {loop.kernel, loop.num_outputs = 1 : i64, loop.schedule = #loop.schedule<[
+      split("r", 4), compute_at("sum", "r_o"), reorder("k", "i"), unroll("i"), unroll("r_i"), compute_at("unpack", "k")]>} {
+  %U = memref.alloc() : memref<9xf32>
+  %T = memref.alloc(%n) : memref<?xf32>
+  loop.for "u" %u to 9 {
+    loop.block "unpack" (%vu : spatial 9 = %u) reads(%W) writes(%U) {
+      %v = loop.load %W[%vu] : memref<9xf32>
+      %d = arith.addf %v, %v : f32
+      loop.store %d, %U[%vu] : memref<9xf32>
+    }
+  }
+  loop.for "i" %i to %n {
+    loop.for "k" %k to 9 {
+      loop.block "sum" (%vi : spatial %n = %i, %vk : reduce 9 = %k) reads(%X, %U) writes(%T) init {
+        %zero = arith.constant 0.0 : f32
+        loop.store %zero, %T[%vi] : memref<?xf32>
+      } {
+        %x = loop.load %X[%vi, %vk] : memref<?x9xf32>
+        %w = loop.load %U[%vk] : memref<9xf32>
+        %t = loop.load %T[%vi] : memref<?xf32>
+        %p = arith.mulf %x, %w : f32
+        %s = arith.addf %t, %p : f32
+        loop.store %s, %T[%vi] : memref<?xf32>
+      }
+    }
+  }
+  loop.for "r" %r to %n {
+    loop.block "twice" (%vr : spatial %n = %r) reads(%T) writes(%Y) {
+      %t = loop.load %T[%vr] : memref<?xf32>
+      %d = arith.addf %t, %t : f32
+      loop.store %d, %Y[%vr] : memref<?xf32>
+    }
+  }
+  func.return
+}
