@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from xdsl.context import Context
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import ModuleOp, StringAttr, TensorType
+from xdsl.dialects.builtin import ModuleOp, StringAttr, TensorType, f32
 from xdsl.dialects.func import CallOp, FuncOp
 from xdsl.ir import Operation
 
@@ -20,6 +20,7 @@ from xrelay.dialects.shared.requirements import kernel_requirements_of
 from xrelay.dialects.shared.types import dims_in, shape_of
 from xrelay.dialects.topi import ReadOp
 from xrelay.dialects.topi.compute import ComputeOp
+from xrelay.dialects.topi.named.block_products import MatmulBlocksOp
 from xrelay.dialects.topi.named.matmul import BatchMatmulOp, MatmulOp
 from xrelay.dialects.topi.named.split_products import MatmulSplitOp
 from xrelay.dialects.topi.specialize import specialized
@@ -196,6 +197,8 @@ def _candidates(
 
 def _unpacks(op: Operation) -> bool:
     """Whether a matrix product reads a weight that another compute of the kernel unpacks."""
+    if op.attributes.get(EXPANDED_FROM) == StringAttr(MatmulBlocksOp.name):
+        return True
     sources = [each.tensor.owner for each in op.walk() if isinstance(each, ReadOp)]
     computes = [each for each in sources if isinstance(each, ComputeOp) and not each.reduction]
     return any(isinstance(each, arith.ShRSIOp) for source in computes for each in source.body.walk())
@@ -210,7 +213,9 @@ def _rows(op: object, inputs: _Inputs) -> list[Dim]:
     if not isinstance(op, ComputeOp) or not isinstance(source, StringAttr) or not op.reduction:
         return []
     is_stack = inputs.is_decoder and len(op.spatial) > MATRIX
-    if source.data == MatmulOp.name or (source.data == MatmulSplitOp.name and is_stack):
+    if source.data == MatmulBlocksOp.name:
+        rows = list(op.spatial[:-1]) if op.element_types == [f32] else []
+    elif source.data == MatmulOp.name or (source.data == MatmulSplitOp.name and is_stack):
         rows = list(op.spatial[:-1])
     elif source.data == BatchMatmulOp.name:
         rows = list(op.spatial[-2:-1])

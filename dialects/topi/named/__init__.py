@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from xrelay.dialects.topi.named.base import Expansion, NamedOp
+from xrelay.dialects.topi.named.block_products import MatmulBlocksOp
 from xrelay.dialects.topi.named.conv import (
     Conv1dNcwcOp,
     Conv1dNcwcTermsOp,
@@ -40,6 +41,7 @@ __all__ = [
     "ConvPlainOp",
     "ConvTermsOp",
     "Expansion",
+    "MatmulBlocksOp",
     "MatmulOp",
     "MatmulSplitOp",
     "NamedOp",

@@ -18,6 +18,7 @@ from xrelay.dialects.loop import ScheduleAttr
 from xrelay.dialects.shared.attribute_names import SCHEDULE_CYCLES, SCHEDULE_REASON
 from xrelay.errors import LoweringError, ScheduleError
 from xrelay.lowering.topi_to_loop.schedules.attention import propose_attention
+from xrelay.lowering.topi_to_loop.schedules.block_products import propose_block_products
 from xrelay.lowering.topi_to_loop.schedules.candidates import Candidate, Proposal, in_order
 from xrelay.lowering.topi_to_loop.schedules.common_steps import propose_injective
 from xrelay.lowering.topi_to_loop.schedules.conv2d import propose_conv2d_nchw, propose_conv2d_nchwc
@@ -43,6 +44,7 @@ FAMILIES: dict[str, Callable[[KernelView], Sequence[Proposal]]] = {
     "conv2d_nchw": propose_conv2d_nchw,
     "winograd": propose_winograd,
     "dense": propose_dense,
+    "block_products": propose_block_products,
     "batch_matmul": propose_batch_matmul,
     "attention": propose_attention,
     "pool": propose_pool,
