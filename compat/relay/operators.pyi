@@ -1251,6 +1251,7 @@ class _Qnn:
         zero_points: ExprLike,
         units: int | None = None,
         weight_layout: str | None = "NC",
+        rounds_data: bool | None = False,
         bits: int | None = 4,
         block_size: int | None = 32,
         biased: bool | None = False,
@@ -1278,6 +1279,18 @@ class _Qnn:
         axis: int | None = 0,
     ) -> Expr:
         """The quantised tensors of a tuple, each requantised to the result's scale and concatenated along `axis`."""
+
+    @staticmethod
+    def contrib_block_dense_bytes(
+        data: ExprLike,
+        data_scales: ExprLike,
+        data_sums: ExprLike,
+        weight: ExprLike,
+        scales: ExprLike,
+        zero_points: ExprLike,
+        units: int | None = None,
+    ) -> Expr:
+        """Matrix product of data (…, k) of i8 and a transposed weight of numbers without sign, in blocks: (…, units)."""
 
     @staticmethod
     def contrib_dense_pack(

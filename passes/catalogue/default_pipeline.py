@@ -97,6 +97,7 @@ OPTIMIZER_PIPELINE: tuple[PipelineRow, ...] = (
     PipelineRow(3, "relay-split-conv-transpose", "convolutions of stride 1 have faster kernels"),
     PipelineRow(3, "relay-simplify-batch-matmul", "groups of heads read the keys of attention without a copy"),
     PipelineRow(3, "relay-widen-products", "CPUs multiply and add in f32"),
+    PipelineRow(3, "qnn-round-block-data{vector-lanes={lanes}}", "CPUs multiply four bytes in the time of one float"),
     PipelineRow(3, "relay-pad-channels{vector-lanes={lanes}}", "13 vectors take as long as 13 halves of a vector"),
     PipelineRow(
         3, "relay-alter-op-layout{vector-lanes={lanes}{tiles}}", "a vector register holds one block of channels"

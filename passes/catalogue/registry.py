@@ -16,6 +16,7 @@ FOLDERS: dict[str, str] = {
     "qnn-multiply-integers": "passes/qnn",
     "qnn-fuse-block-dequantize": "passes/qnn",
     "qnn-fold-quantize-scale": "passes/qnn",
+    "qnn-round-block-data": "passes/qnn",
     "qnn-select-integers": "passes/qnn",
     "qnn-canonicalize-ops": "passes/qnn",
     "relay-legalize": "passes/relay",

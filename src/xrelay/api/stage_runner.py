@@ -58,6 +58,7 @@ APPROXIMATING_PASSES: frozenset[str] = frozenset(
         "relay-split-attention",
         "relay-split-products",
         "qnn-fold-quantize-scale",
+        "qnn-round-block-data",
         "FastMath",
         "DivToMul",
     }

@@ -143,6 +143,7 @@ def test_every_graph_pass_has_a_row_or_is_unknown_to_relay() -> None:
         "qnn-fold-quantize-scale",
         "qnn-fuse-block-dequantize",
         "qnn-multiply-integers",
+        "qnn-round-block-data",
         "relay-add-callers",
         "relay-apply-winograd",
         "relay-check-basic-block-normal-form",

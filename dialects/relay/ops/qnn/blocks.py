@@ -196,6 +196,7 @@ class BlockDenseOp(BlockQuantizedOp):
     `result[…, j] = sum over i of data[…, i] * weight[j, i]`: the weight is `qnn.block_dequantize` of words, scales and
     zero points, and may have more columns than the data, up to a whole block. In the layout `NC16n`, all three are
     transformed from `NC`, with rows of zeros if 16 does not divide the units, whose number is then in `units`.
+    `rounds_data` permits `qnn-round-block-data` to round the data to bytes.
 
     Constraints:
     - C4: `bits` is 2, 4 or 8, and blocks consist of whole words.
@@ -231,6 +232,7 @@ class BlockDenseOp(BlockQuantizedOp):
 
     units = optional_int_property()
     weight_layout = string_property("NC")
+    rounds_data = bool_property(default=False)
 
     @property
     def layout(self) -> Layout:

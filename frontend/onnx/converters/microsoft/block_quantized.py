@@ -11,6 +11,9 @@ from xrelay.frontend.onnx.converters.shared.packed_weights import words_of
 
 _BYTE = 8
 _BITS = (2, 4, 8)
+BYTES = 4
+"""The `accuracy_level` that permits data of bytes."""
+
 _FLOATS = (0.0, 1 / 192, 2 / 3, 1.0, 1 / 3, 1 / 2, 1 / 6, 1 / 4)
 _TABLES = (
     (*_FLOATS, *(-each for each in _FLOATS)),
@@ -33,11 +36,12 @@ _TABLES = (
 def convert_matmul_n_bits(node: NodeView) -> SSAValue:
     """`qnn.block_dense`, or `nn.dense` with dequantised weights if they are not constant.
 
-    Weights are `(number - zero point) * scale` in f32, and sums are f32, which every `accuracy_level` permits.
+    Weights are `(number - zero point) * scale` in f32. With `accuracy_level` 4, the data of products with constant
+    weights may be rounded to bytes; otherwise all numbers are f32, which each level permits.
     """
     if node.optional_input(4) is not None or node.attribute_int("weight_prepacked", 0):
         raise node.unsupported("g_idx and weights in a layout of one processor are not supported")
-    node.attribute_int("accuracy_level", 0)
+    rounds = node.attribute_int("accuracy_level", 0) == BYTES
     rows, depth = (node.attribute_int(name, 0, check=lambda value: value >= 1) for name in ("N", "K"))
     bits, size = weight_bits(node), weight_block_size(node)
     shape, data = (rows, -(-depth // size)), float32(node, node.input(0))
@@ -45,7 +49,8 @@ def convert_matmul_n_bits(node: NodeView) -> SSAValue:
     if parts is None:
         result = node.emit("nn.dense", data, _plain_weight(node, shape, bits, size, depth))
     else:
-        result = node.emit("qnn.block_dense", data, *parts, bits=bits, block_size=size, biased=True)
+        options = {"bits": bits, "block_size": size, "biased": True, "rounds_data": rounds}
+        result = node.emit("qnn.block_dense", data, *parts, **options)
     if node.optional_input(5) is not None:
         result = node.emit("add", result, float32(node, node.input(5)))
     return node.emit("cast", result, dtype=numpy_dtype(node.element_type(0)))
