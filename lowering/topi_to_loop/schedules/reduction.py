@@ -121,14 +121,17 @@ def consumer_at_points(draft: ScheduleDraft, name: str, *, read_elsewhere: bool 
     return consumer
 
 
-def fold_at_consumer(draft: ScheduleDraft, name: str) -> bool:
-    """Computes a reduction at the rows of its consumer with local accumulators; returns whether that was possible."""
+def fold_at_consumer(draft: ScheduleDraft, name: str, *, read_elsewhere: bool = False) -> bool:
+    """Computes a reduction at the rows of its consumer with local accumulators; returns whether that was possible.
+
+    With `read_elsewhere`, the consumer is a copy if the result is read at other points.
+    """
     if fold_streamed_rows(draft, name):
         return True
     has_parts = share_terms(draft, name, _piece_count(draft, draft.block(name)))
     if not has_parts and _fold_in_lanes(draft, name):
         return True
-    consumer = consumer_of(draft, name, read_elsewhere=has_parts)
+    consumer = consumer_of(draft, name, read_elsewhere=has_parts or read_elsewhere)
     if consumer is None:
         return False
     if is_walk(draft.block(name)):
@@ -356,7 +359,10 @@ def propose_pool(view: KernelView) -> list[Proposal]:
 
     def apply(draft: ScheduleDraft) -> None:
         for name in names:
-            fold_at_consumer(draft, name)
+            # Windows along the columns read the maxima of rows at other points. LLVM keeps the maxima in registers if
+            # the row has a static length.
+            row = loops_of_kind(draft.block(name), IterKind.SPATIAL)[-1:]
+            fold_at_consumer(draft, name, read_elsewhere=any(map(draft.is_dynamic, row)))
             _pad_planes(draft, name)
         schedule_remaining(draft)
 

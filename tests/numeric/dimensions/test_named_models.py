@@ -68,13 +68,16 @@ func.func @main(%x: tensor<?x4x?x?xf32, #relay.dims<n, h, w>>) -> !relay.incompl
   func.return %y : !relay.incomplete
 }
 """
-PARTIAL_WINDOWS = """
-func.func @main(%x: tensor<?x3x?x?xf32, #relay.dims<n, h, w>>) -> (!relay.incomplete, !relay.incomplete) {
+POOLS = """
+func.func @main(%x: tensor<?x3x?x?xf32, #relay.dims<n, h, w>>)
+    -> (!relay.incomplete, !relay.incomplete, !relay.incomplete) {
   %a = relay.nn.max_pool2d(%x) {pool_size = [3, 3], strides = [2, 2], ceil_mode = true}
     : (tensor<?x3x?x?xf32, #relay.dims<n, h, w>>) -> !relay.incomplete
   %b = relay.nn.avg_pool2d(%x) {pool_size = [2, 2], strides = [2, 2], ceil_mode = true}
     : (tensor<?x3x?x?xf32, #relay.dims<n, h, w>>) -> !relay.incomplete
-  func.return %a, %b : !relay.incomplete, !relay.incomplete
+  %c = relay.nn.max_pool2d(%x) {pool_size = [5, 5], padding = [2, 2, 2, 2]}
+    : (tensor<?x3x?x?xf32, #relay.dims<n, h, w>>) -> !relay.incomplete
+  func.return %a, %b, %c : !relay.incomplete, !relay.incomplete, !relay.incomplete
 }
 """
 
@@ -152,7 +155,7 @@ def test_reshapes_of_several_named_axes_copy_nothing(text: str, shapes: Sequence
     assert "@fused_dyn_reshape" not in scheduled
 
 
-def test_partial_windows_of_images_of_named_size() -> None:
-    levels = Levels(PARTIAL_WINDOWS)
+def test_pools_of_images_of_named_size() -> None:
+    levels = Levels(POOLS)
     for n, h, w in [(1, 3, 4), (2, 4, 3), (1, 6, 40), (1, 5, 131)]:
         levels.check([(n, 3, h, w)])

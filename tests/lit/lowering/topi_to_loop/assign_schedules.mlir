@@ -120,6 +120,19 @@ func.func private @pool_of_dynamic_planes(%x: tensor<1x32x?x?xf32, #relay.dims<h
   func.return %r : tensor<1x32x?x?xf32, #relay.dims<h, w>>
 }
 
+// The maxima of a row of dynamic length are in registers, although windows along the columns read them at other points.
+// CHECK-LABEL: func.func private @pool_of_rows
+// CHECK-SAME: cache_write("max_pool2d"
+// CHECK-SAME: max_pool2d accumulates in registers
+// CHECK-SAME: max_pool2d_1 accumulates in registers
+func.func private @pool_of_rows(%x: tensor<1x32x?x?xf32, #relay.dims<h, w>>) -> tensor<1x32x?x?xf32, #relay.dims<h, w>> {
+  %r = topi.pool2d(%x) {kind = "max", kernel = array<i64: 1, 5>, padding = array<i64: 0, 2, 0, 2>}
+    : (tensor<1x32x?x?xf32, #relay.dims<h, w>>) -> tensor<1x32x?x?xf32, #relay.dims<h, w>>
+  %y = topi.pool2d(%r) {kind = "max", kernel = array<i64: 5, 1>, padding = array<i64: 2, 0, 2, 0>}
+    : (tensor<1x32x?x?xf32, #relay.dims<h, w>>) -> tensor<1x32x?x?xf32, #relay.dims<h, w>>
+  func.return %y : tensor<1x32x?x?xf32, #relay.dims<h, w>>
+}
+
 // All stages of a row are computed while it is in the cache.
 // CHECK-LABEL: func.func private @softmax
 // CHECK-SAME: compute_at("softmax_sum", "softmax_i0"), compute_at("softmax_exp", "softmax_i0"), compute_at("softmax_max", "softmax_i0")
