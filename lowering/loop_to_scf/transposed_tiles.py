@@ -74,10 +74,10 @@ def tile_of(
     for index, placeholder in ((loop.index, row), (inner.index, lanes.index)):
         values.set(index, ValueMap.identity([placeholder]))
         emitter.ranges[placeholder] = (0, count - 1)
-    active = None if square.test is None else _active_lanes(square.test, values, row, lanes)
+    inside = {result for op in (*inner.body.block.ops, *square.block.ops) for result in op.results}
+    active = None if square.test is None else _active_lanes(square.test, inside, values, row, lanes)
     if active is None and square.test is not None:
         return None
-    inside = {result for op in (*inner.body.block.ops, *square.block.ops) for result in op.results}
     stored = {op.memref for op in ops_of(inner, StoreOp)}
     found: dict[LoadOp, AccessTarget] = {}
     for access in ops_of(inner, LoadOp):
@@ -89,10 +89,15 @@ def tile_of(
     return TransposedTile(lanes, row, found, active) if found else None
 
 
-def _active_lanes(test: CmpiOp, values: Values, row: SSAValue, lanes: LaneContext) -> ValueMap | None:
-    """Returns the number of lanes from the first on in which a test holds; None if they also depend on the row."""
+def _active_lanes(
+    test: CmpiOp, inside: set[SSAValue], values: Values, row: SSAValue, lanes: LaneContext
+) -> ValueMap | None:
+    """Returns the number of lanes from the first on in which a test holds.
+
+    Returns None if they also depend on the row, or on a value that is computed `inside` of the square.
+    """
     limits = positive_where(test, holds=True)
-    if len(limits) != 1:
+    if len(limits) != 1 or not inside.isdisjoint(limits[0].operands):
         return None
     limit = values.access(limits[0]).simplified()
     position = lanes.position(limit)

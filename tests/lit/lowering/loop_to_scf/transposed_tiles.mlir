@@ -96,3 +96,22 @@ func.func private @other_conditions(%n: index, %X: memref<4x4xf32>, %Y: memref<4
   }
   func.return
 }
+
+// The limit is a product that is computed in the square.
+// CHECK-LABEL: @limit_in_square
+// CHECK: arith.muli %a, %b
+// CHECK-NOT: vector.shuffle
+// CHECK: return
+func.func private @limit_in_square(%a: index, %b: index, %X: memref<4x4xf32>, %Y: memref<4x4xf32>) attributes {loop.kernel} {
+  loop.for "i" %i to 4 unrolled {
+    loop.for "j" %j to 4 vectorized {
+      %n = arith.muli %a, %b : index
+      %in = arith.cmpi slt, %j, %n : index
+      scf.if %in {
+        %x = loop.load %X[%j, %i] : memref<4x4xf32>
+        loop.store %x, %Y[%i, %j] : memref<4x4xf32>
+      }
+    }
+  }
+  func.return
+}
