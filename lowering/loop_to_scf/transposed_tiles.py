@@ -74,7 +74,7 @@ def tile_of(
     for index, placeholder in ((loop.index, row), (inner.index, lanes.index)):
         values.set(index, ValueMap.identity([placeholder]))
         emitter.ranges[placeholder] = (0, count - 1)
-    inside = {result for op in (*inner.body.block.ops, *square.block.ops) for result in op.results}
+    inside: set[SSAValue] = {result for op in (*inner.body.block.ops, *square.block.ops) for result in op.results}
     active = None if square.test is None else _active_lanes(square.test, inside, values, row, lanes)
     if active is None and square.test is not None:
         return None
