@@ -387,7 +387,10 @@ def _pad_planes(draft: ScheduleDraft, name: str) -> None:
     block = draft.block(name)
     bindings, axes = block.bindings, block.spatial[PLANE_AXES:]
     image = {operand for position in axes for operand in bindings[position].operands}
-    outside = list(takewhile(lambda loop: loop.index not in image, enclosing_loops(block)))
+    taps = set(reduction_loops(block))
+    outside = list(
+        takewhile(lambda loop: loop.index not in image and loop.loop_name not in taps, enclosing_loops(block))
+    )
     producers = [each for each in draft.blocks() if block in readers_of(each, [block]) and not each.is_reduction]
     for pad in producers if outside else []:
         if draft.attempt(ComputeAt(pad.block_name, outside[-1].loop_name)) is None:

@@ -133,6 +133,15 @@ func.func private @pool_of_rows(%x: tensor<1x32x?x?xf32, #relay.dims<h, w>>) -> 
   func.return %y : tensor<1x32x?x?xf32, #relay.dims<h, w>>
 }
 
+// The loop over the window is outside of the columns, and a row is padded once for all of its places.
+// CHECK-LABEL: func.func private @pool_along_one_axis
+// CHECK-SAME: compute_at("pad", "max_pool1d_c")
+func.func private @pool_along_one_axis(%x: tensor<1x3x4xf32>) -> tensor<1x3x4xf32> {
+  %r = topi.pool1d(%x) {kind = "max", kernel = array<i64: 2>, padding = array<i64: 0, 1>}
+    : (tensor<1x3x4xf32>) -> tensor<1x3x4xf32>
+  func.return %r : tensor<1x3x4xf32>
+}
+
 // All stages of a row are computed while it is in the cache.
 // CHECK-LABEL: func.func private @softmax
 // CHECK-SAME: compute_at("softmax_sum", "softmax_i0"), compute_at("softmax_exp", "softmax_i0"), compute_at("softmax_max", "softmax_i0")
