@@ -50,6 +50,8 @@ class ReduceCommand(Command):
         path: Path = args.model
         output: Path = path.with_suffix(f".reduced{path.suffix}") if args.output is None else args.output
         refuse_to_replace(path, output)
+        if not output.parent.is_dir():
+            raise UsageError(f"{output.parent} is not a folder", location=str(output))
         parts = _parts_of(path)
         command = FailingCommand(args.check, args.timeout, args.match)
         with tempfile.TemporaryDirectory() as folder, progress_bar("reducing") as progress:
