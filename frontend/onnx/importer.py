@@ -172,7 +172,7 @@ class ModelImport:
         """Returns the module; raises the errors of its nodes."""
         fixing = fixing_nodes(self.graph.block, self._opened)
         report([*self.value_problems, *self.problems.values(), *fixing], self.location)
-        _name_extents(self.graph.block, self.inputs)
+        _name_extents(self.graph, self.inputs)
         return _module(self.model.graph, self.inputs, self.graph, self._sizes)
 
     def weights(self) -> dict[str, SSAValue]:
@@ -216,8 +216,9 @@ def _with_sizes(types: Sequence[Attribute], inputs: Sequence[onnx.ValueInfoProto
     return [instantiate(type, fixed) for type in named]
 
 
-def _name_extents(block: Block, inputs: Sequence[onnx.ValueInfoProto]) -> None:
+def _name_extents(graph: GraphBuilder, inputs: Sequence[onnx.ValueInfoProto]) -> None:
     """Names each unnamed extent of an argument after input and axis, as `x_0`, if the graph does not use this name."""
+    block, renamed = graph.block, dict[SSAValue, SSAValue]()
     ops = [op for outer in block.ops for op in outer.walk()]
     used = {*names_in(value.type for value in (*block.args, *(each for op in ops for each in defined_values(op))))}
     used |= {extent.name for op in ops for extent in new_extents(op)}
@@ -225,7 +226,8 @@ def _name_extents(block: Block, inputs: Sequence[onnx.ValueInfoProto]) -> None:
     for argument, value in zip(tuple(block.args), inputs, strict=True):
         type = name_by_position(argument.type, value.name, free)
         if type != argument.type:
-            Rewriter.replace_value_with_new_type(argument, type)
+            renamed[argument] = Rewriter.replace_value_with_new_type(argument, type)
+    graph.values.update({name: renamed[value] for name, value in graph.values.items() if value in renamed})
 
 
 def _dtype_of(value: onnx.ValueInfoProto, dtypes: Mapping[str, str] | str | None) -> str | None:

@@ -63,6 +63,18 @@ def test_extents_without_a_name_are_named_after_input_and_axis() -> None:
     assert [[str(dim) for dim in shape_of(type)] for type in inputs] == [["?", "4", "x_1_2"], ["x_1_0", "4", "y_2"]]
 
 
+def test_an_output_may_be_an_input_with_an_unnamed_extent() -> None:
+    x, y, z = (
+        helper.make_tensor_value_info(name, TensorProto.FLOAT, dims)
+        for name, dims in zip("xyz", ([None, 4], None, None), strict=True)
+    )
+    nodes = [helper.make_node("Identity", ["x"], ["y"]), helper.make_node("Relu", ["x"], ["z"])]
+    main = main_of(helper.make_model(helper.make_graph(nodes, "g", [x], [y, z])))
+    assert main.body.block.last_op is not None
+    assert main.body.block.last_op.operands[0] is main.args[0]
+    assert main.function_type.outputs.data[0] == main.function_type.inputs.data[0]
+
+
 def test_shapes_tell_sizes_of_dimensions_without_a_name_by_input_and_axis() -> None:
     function = main_of(conv_model(data=("batch", 3, None, None)), shapes={"x_2": (4, 32, 8), "batch": (1, 8, 1)})
     assert [str(dim) for dim in shape_of(function.function_type.inputs.data[0])] == ["batch", "3", "x_2", "x_3"]
