@@ -38,9 +38,9 @@ _BYTE = element_type("uint8")
 class ContribBlockDenseBytesOp(RelayOp):
     """Matrix product of data (…, k) of i8 and a transposed weight of numbers without sign, in blocks: (…, units).
 
-    With `n[j, i]` the numbers of the weight and b blocks of a row, `result[…, j] = sum over i of data_scales[…, c] *
-    data[…, i] * (n[j, i] - zero_points[j, c]) * scales[j, c]`, where `c` is the block of `i`. `data_sums` are the sums
-    of the data of a block, times its scale.
+    With `n[j, i]` the numbers of the weight and b blocks of a row, `result[…, j] = sum over the blocks c of
+    scales[j, c] * (data_scales[…, c] * sum over i in c of data[…, i] * n[j, i] - zero_points[j, c] * data_sums[…, c])`.
+    This is the product of dequantised matrices if `data_sums` are the sums of the data of a block, times its scale.
 
     The weight (u, g, 64) has p = k / 4g numbers of 8/p bits in a byte. Number i of unit j is in byte `4 (j mod 16) + i
     mod 4` of `weight[j // 16, i // 4p]`, at bit `8/p * (i // 4 mod p)`. Scales are (u, b, 16), and so are zero points,
@@ -69,6 +69,7 @@ class ContribBlockDenseBytesOp(RelayOp):
         "C3": ElementsIn((3, 5), (_BYTE,)),
         "C4": ElementsIn((4,), _FLOATS),
         "C5": RankOf(3, 3, 3),
+        "C10": RankOf(0, 1),
     }
 
     data = operand_def()
@@ -85,7 +86,7 @@ class ContribBlockDenseBytesOp(RelayOp):
         (*rows, depth), (own, groups, bytes), scales = facts.shape(0), facts.shape(3), facts.shape(4)
         blocks = scales[1] if len(scales) > 1 else 1
         counts = [TERMS * groups * count for count in (1, 2, 4)]
-        is_whole = isinstance(groups, int) and isinstance(blocks, int) and blocks > 0 and groups % blocks == 0
+        is_whole = isinstance(groups, int) and isinstance(blocks, int) and 0 < blocks <= groups and groups % blocks == 0
         facts.require(
             is_whole and depth in counts and bytes == TERMS * UNITS,
             "C6",
@@ -106,23 +107,25 @@ class ContribBlockDenseBytesOp(RelayOp):
     def evaluate(
         self, data: Array, data_scales: Array, data_sums: Array, weight: Array, scales: Array, zero_points: Array
     ) -> Array:
-        """Multiplies the dequantised data by the transpose of the dequantised weight, in f64."""
-        depth, (own, groups, _), blocks = data.shape[-1], weight.shape, scales.shape[1]
-        count = depth // (TERMS * groups)
+        """Sums the products of each block, then the scaled sums of the blocks, in f64."""
+        (*rows, depth), (own, groups, _), blocks = data.shape, weight.shape, scales.shape[1]
+        count, size = depth // (TERMS * groups), depth // blocks
         shifts = np.arange(count, dtype=np.uint8) * np.uint8(8 // count)
-        numbers = (weight.reshape(own, groups, 1, UNITS, TERMS) >> shifts[:, None, None]) & np.uint8(
-            2 ** (8 // count) - 1
+        mask = np.uint8(2 ** (8 // count) - 1)
+        numbers = (weight.reshape(own, groups, 1, UNITS, TERMS) >> shifts[:, None, None]) & mask
+        plain = numbers.transpose(0, 3, 1, 2, 4).reshape(own * UNITS, blocks, size).astype(np.float64)
+        sums = np.einsum("...bi,jbi->...bj", data.reshape(*rows, blocks, size).astype(np.float64), plain)
+        points, factors = (
+            np.broadcast_to(each, scales.shape).swapaxes(0, 1).reshape(blocks, own * UNITS).astype(np.float64)
+            for each in (zero_points, scales)
         )
-        plain = numbers.transpose(0, 3, 1, 2, 4).reshape(own, UNITS, blocks, -1).astype(np.float64)
-        points = zero_points.swapaxes(1, 2)[..., None] if zero_points.ndim else zero_points
-        factors = (plain - points.astype(np.float64)) * scales.swapaxes(1, 2)[..., None].astype(np.float64)
-        left = data.reshape(*data.shape[:-1], blocks, -1) * data_scales[..., None].astype(np.float64)
-        rows = factors.reshape(own * UNITS, depth)[: optional_int(self.units)]
-        return np.asarray(left.reshape(data.shape) @ rows.T).astype(np.float32)
+        scaled = factors * (data_scales[..., None] * sums - points * data_sums[..., None])
+        return np.asarray(scaled.sum(-2)[..., : optional_int(self.units)]).astype(np.float32)
 
     def compute(self, build: TopiBuilder) -> Tensors:
-        """Builds `topi.matmul_blocks`."""
+        """Builds `topi.matmul_blocks`; the weight has static extents."""
         from xrelay.dialects.topi.named import MatmulBlocksOp
 
         operands = [build.operand(index) for index in range(6)]
+        build.known(operands[3], "the weight")
         return build.insert(MatmulBlocksOp(operands=operands, result_types=[build.result_type])).results
