@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cache
 from types import UnionType
 from typing import TypeVar
 
@@ -10,7 +11,8 @@ import numpy as np
 from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.ir import Attribute, Operation, OpResult, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, PatternRewriterListener, RewritePattern
-from xdsl.transforms.dead_code_elimination import would_be_trivially_dead
+from xdsl.traits import IsTerminator, SymbolOpInterface
+from xdsl.transforms.dead_code_elimination import result_only_effects
 
 from xrelay.dialects.relay.core.attribute_values import AttributeValue
 from xrelay.dialects.relay.core.op_base import RelayOp
@@ -95,7 +97,7 @@ class _Rewriting:
     """The worklist of a rewrite; the op that was added last is visited first."""
 
     def __init__(self, patterns: Mapping[type[Operation], RewritePattern]):
-        self._patterns = {op: counted(pattern) for op, pattern in patterns.items()}
+        self._patterns = patterns
         self._pending: dict[Operation, None] = {}
         self._listener = PatternRewriterListener(
             operation_insertion_handler=[self._push],
@@ -118,7 +120,7 @@ class _Rewriting:
             if dead:
                 rewriter.erase(op)
             elif pattern is not None:
-                pattern.match_and_rewrite(op, rewriter)
+                counted(pattern).match_and_rewrite(op, rewriter)
 
     def _push(self, op: Operation) -> None:
         self._pending.setdefault(op)
@@ -146,7 +148,13 @@ def _is_dead(op: Operation) -> bool:
     for result in op.results:
         if result.first_use is not None:
             return False
-    return would_be_trivially_dead(op) and not new_extents(op)
+    return _may_be_dead(type(op)) and result_only_effects(op) and not new_extents(op)
+
+
+@cache
+def _may_be_dead(kind: type[Operation]) -> bool:
+    """Whether ops of the class may be unused, as terminators and symbols never are."""
+    return not any(kind.has_trait(trait, value_if_unregistered=False) for trait in (IsTerminator, SymbolOpInterface))
 
 
 def constant_of(value: SSAValue) -> Array | None:
