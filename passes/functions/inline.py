@@ -69,7 +69,7 @@ from functools import cache
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, TensorType
-from xdsl.dialects.func import FuncOp
+from xdsl.dialects.func import CallOp, FuncOp
 from xdsl.ir import Attribute, Block, Operation, OpResult, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
@@ -81,6 +81,7 @@ from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp
 from xrelay.dialects.relay.structure.yields import yielded
 from xrelay.dialects.shared.attribute_names import COMPILER, INLINE, PRIMITIVE
 from xrelay.dialects.shared.locations import location_of
+from xrelay.dialects.shared.op_lists import ops_of
 from xrelay.dialects.shared.requirements import RequirementsAttr, new_extents, requirements_of
 from xrelay.errors import PassError, TypeInferenceError
 from xrelay.index_algebra.dims import Dim, symbol
@@ -129,8 +130,10 @@ def inline_calls(module: ModuleOp, *, max_ops: int = MAX_OPS, marked: bool = Fal
     With `marked`, only functions with the attribute `relay.inline` are inlined, and no closures.
     """
     place_ops(module)
-    calls = (op for op in walk_ops(module) if isinstance(op, NamedCallOp | InvokeOp))
-    first = next(calls, None)
+    calls = ops_of(module, CallOp, NamedCallOp, InvokeOp)
+    if not calls:
+        return 0
+    first = next((call for call in calls if not isinstance(call, CallOp)), None)
     # Inlining changes types only if there are named dimensions.
     undo = None if first is None or not dim_names_in(module) else Undo(module)
     try:

@@ -42,7 +42,7 @@ functions, kernels and functions in A-normal or basic block normal form are not 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 from typing import cast
@@ -61,7 +61,7 @@ from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp
 from xrelay.dialects.relay.structure.yields import YieldOp
 from xrelay.dialects.shared.attribute_names import FORM, PRIMITIVE, RECURSION
 from xrelay.dialects.shared.types import is_complete, tuple_type
-from xrelay.passes.graph.effects import pure_functions
+from xrelay.passes.graph.effects import PureFunctions
 from xrelay.passes.graph.remarks import Remark, Remarks, report
 from xrelay.passes.infra.verify import walk_ops
 from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
@@ -83,14 +83,14 @@ class RelayRecursionToLoopPass(XRelayPass):
 def turn_recursions_into_loops(module: ModuleOp) -> list[Remark]:
     """Rewrites each function of `module` that calls itself in one place; returns a remark on each recursion."""
     remarks = Remarks(RelayRecursionToLoopPass.name)
-    pure = pure_functions(module)
+    pure = PureFunctions(module)
     for function in module.body.block.ops:
         if isinstance(function, FuncOp) and PRIMITIVE not in function.attributes and not function.is_declaration:
             _rewrite(function, remarks, pure)
     return remarks.all
 
 
-def _rewrite(function: FuncOp, remarks: Remarks, pure_calls: Collection[str]) -> None:
+def _rewrite(function: FuncOp, remarks: Remarks, pure_calls: Container[str]) -> None:
     calls, form = _calls_of_itself(function), function.attributes.get(FORM)
     is_ordered = isinstance(form, StringAttr) and form.data != "dataflow"
     if not calls or is_ordered or function.sym_name.data not in pure_calls or len(function.body.blocks) != 1:

@@ -35,7 +35,7 @@ from xdsl.traits import IsTerminator
 from xrelay.dialects.relay.structure.scope import LetOp
 from xrelay.dialects.shared.attribute_names import FORM
 from xrelay.passes.graph.calls import functions_of, mentioned_symbols
-from xrelay.passes.graph.effects import pure_functions, side_effect_free_ops
+from xrelay.passes.graph.effects import PureFunctions, side_effect_free_ops
 from xrelay.passes.graph.replacements import erase_op
 from xrelay.passes.graph.scopes import NameUses
 from xrelay.passes.infra.verify import walk_ops
@@ -91,7 +91,7 @@ def eliminate_dead_code(module: ModuleOp, *, ignore_impurity: bool = False) -> i
     With `ignore_impurity`, no call has side effects.
     """
     functions = functions_of(module)
-    pure_calls = None if ignore_impurity else pure_functions(module)
+    pure_calls = None if ignore_impurity else PureFunctions(module)
     erased = sum(_clean(function, side_effect_free_ops(function, pure_calls)) for function in functions.values())
     public = [name for name, function in functions.items() if function.sym_visibility != PRIVATE]
     return erased + erase_unmentioned(module, public)

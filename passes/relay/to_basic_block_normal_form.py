@@ -34,7 +34,7 @@ with several blocks, and calls of functions with side effects are not changed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass, field
 
 from xdsl.context import Context
@@ -47,7 +47,7 @@ from xdsl.traits import IsTerminator
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.scope import LetOp
 from xrelay.dialects.shared.attribute_names import COMPILER, FORM, PRIMITIVE
-from xrelay.passes.graph.effects import pure_functions, side_effect_free_ops
+from xrelay.passes.graph.effects import PureFunctions, side_effect_free_ops
 from xrelay.passes.graph.replacements import Replacements, erase_op
 from xrelay.passes.graph.scopes import Scopes, fusable_blocks, graph_functions, is_graph
 from xrelay.passes.infra.fresh_names import fresh_name
@@ -68,17 +68,17 @@ class RelayToBasicBlockNormalFormPass(XRelayPass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Rewrites the module in place."""
-        pure_calls = pure_functions(op)
+        pure_calls = PureFunctions(op)
         for function in graph_functions(op):
             to_basic_block_normal_form(function, pure_calls)
             if self.bind and is_graph(function):
                 bind_values(fusable_blocks(function), _serves_inner_blocks)
 
 
-def to_basic_block_normal_form(function: FuncOp, pure_calls: Collection[str]) -> None:
+def to_basic_block_normal_form(function: FuncOp, pure_calls: Container[str]) -> None:
     """Converts a function from dataflow form to basic block normal form; other functions are not changed.
 
-    `pure_calls` are the functions of the module without side effects (`pure_functions`).
+    `pure_calls` are the functions of the module without side effects (`PureFunctions`).
     """
     form = function.attributes.get(FORM)
     if len(function.body.blocks) != 1 or (isinstance(form, StringAttr) and form.data != "dataflow"):
@@ -97,13 +97,13 @@ def place_ops(module: ModuleOp) -> None:
 
     The form remains dataflow. Kernels and functions for external compilers are not changed.
     """
-    pure_calls = pure_functions(module)
+    pure_calls = PureFunctions(module)
     for function in module.body.block.ops:
         if isinstance(function, FuncOp) and not {PRIMITIVE, COMPILER} & function.attributes.keys():
             place_ops_of(function, pure_calls)
 
 
-def place_ops_of(function: FuncOp, pure_calls: Collection[str]) -> None:
+def place_ops_of(function: FuncOp, pure_calls: Container[str]) -> None:
     """Moves the ops of one function as `place_ops` does; a function without inner blocks is not changed."""
     if len(fusable_blocks(function)) == 1:
         return
