@@ -224,7 +224,6 @@ def make_pass(spec: ArgSpec, pass_type: type[ModulePass], name: str | None = Non
 
 
 @cache
-@cache
 def is_value(pass_type: type[ModulePass]) -> bool:
     """Whether instances of a class are immutable, and equal instances have equal options."""
     parameters = pass_type.__dict__.get("__dataclass_params__")
