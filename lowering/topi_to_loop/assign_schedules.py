@@ -12,7 +12,8 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 
 from xrelay.dialects.shared.attribute_names import SCHEDULE
-from xrelay.lowering.topi_to_loop.schedules.choose_family import NO_FAMILY, Origin, families_of, schedule_kernel
+from xrelay.lowering.topi_to_loop.schedules.choose_family import NO_FAMILY, Origin, families_of
+from xrelay.lowering.topi_to_loop.schedules.shared_schedules import schedule_kernels
 from xrelay.passes.infra.conversion import dispose
 from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
 from xrelay.passes.loop.nest_queries import kernels_of
@@ -44,6 +45,9 @@ class LoopAssignSchedulesPass(XRelayPass):
     assigned schedule can be applied. Kernels that already have a schedule (written by hand, or tuned) stay unchanged.
     The `target` has the syntax of `Target.parse`, in quotes: `loop-assign-schedules{target="cpu -mcpu=znver4"}`.
 
+    Kernels that `loop-parametrize-kernels` can replace by one get one schedule, if the best candidate is the same for
+    all: that of the most expensive of them.
+
     Schedules that programs and plug-ins register are tried first. If one is not legal for a kernel, the pass warns, and
     the kernel gets a built-in schedule. With `families=registered`, kernels that no registered family accepts stay
     unchanged; with `families=own`, registered families are not tried.
@@ -61,17 +65,16 @@ class LoopAssignSchedulesPass(XRelayPass):
             return
         target = Target.parse(self.target)
         refused: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
-        for kernel in kernels_of(op):
-            if SCHEDULE in kernel.attributes:
-                continue
-            chosen = schedule_kernel(kernel, target, self.families)
+        kernels = [kernel for kernel in kernels_of(op) if SCHEDULE not in kernel.attributes]
+        for kernel, chosen in schedule_kernels(op, kernels, target, self.families).items():
             for family, reason in chosen.refused.items():
                 refused[family, reason].append(f"@{kernel.sym_name.data}")
             if chosen.family == NO_FAMILY and self.families == "registered":
                 continue
             kernel.attributes[SCHEDULE] = chosen.schedule
             chosen.describe(kernel)
-            dispose(chosen.scheduled.detach_region(0))
+            if chosen.scheduled is not None:
+                dispose(chosen.scheduled.detach_region(0))
         registered = families_of("registered")
         for (family, reason), kernels in refused.items():
             if family in registered:

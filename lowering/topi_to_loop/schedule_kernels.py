@@ -11,7 +11,7 @@ from xdsl.rewriter import Rewriter
 
 from xrelay.dialects.loop import ScheduleAttr
 from xrelay.dialects.shared.attribute_names import SCHEDULE
-from xrelay.lowering.topi_to_loop.schedules.choose_family import schedule_kernel
+from xrelay.lowering.topi_to_loop.schedules.shared_schedules import schedule_kernels
 from xrelay.passes.infra.conversion import dispose
 from xrelay.passes.infra.xrelay_pass import REORDERS_SUMS, XRelayPass
 from xrelay.passes.loop.merge_kernels import LoopMergeKernelsPass
@@ -55,16 +55,16 @@ class LoopScheduleKernelsPass(XRelayPass):
         """Schedules the kernels of the module in place."""
         target = Target.parse(self.target)
         kernels = [kernel for kernel in kernels_of(op) if SCHEDULE not in kernel.attributes]
-        chosen = {kernel: schedule_kernel(kernel, target, "own") for kernel in kernels}
+        chosen = schedule_kernels(op, kernels, target, "own")
         for kernel, choice in chosen.items():
             kernel.attributes[SCHEDULE] = choice.schedule
             choice.describe(kernel)
         LoopMergeKernelsPass().apply(ctx, op)
         LoopParametrizeKernelsPass().apply(ctx, op)
         for kernel, choice in chosen.items():
-            if kernel.parent is None:
+            if kernel.parent is None and choice.scheduled is not None:
                 dispose(choice.scheduled.detach_region(0))
-            else:
+            elif kernel.parent is not None and choice.scheduled is not None:
                 _replace(kernel, choice.scheduled)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from math import lcm
 from typing import Final
@@ -99,7 +99,7 @@ class LoopParametrizeKernelsPass(XRelayPass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Replaces the kernels of a module in place."""
-        groups = [group for group in _groups(op) if len(group) >= self._least_of(group)]
+        groups = [group for group in _groups(op) if len(group) >= self._least_of(group[0].function)]
         if not groups:
             return
         remarks, calls = Remarks(self.name), calls_by_callee(op)
@@ -107,21 +107,61 @@ class LoopParametrizeKernelsPass(XRelayPass):
             _replace(group, calls, remarks)
         report(remarks.all)
 
-    def _least_of(self, group: Sequence[_Kernel]) -> int:
-        first = group[0].function
-        on_tiles = any(isinstance(step, Tensorize) for step in _schedule_of(first))
-        return LEAST_COSTLY if on_tiles or index_arguments(first) else self.least
+    def _least_of(self, kernel: func.FuncOp) -> int:
+        return _least_of(kernel, _schedule_of(kernel), self.least)
+
+
+def _least_of(kernel: func.FuncOp, steps: Sequence[SchedulePrimitive], least: int) -> int:
+    """Returns the smallest number of kernels like `kernel` that are replaced."""
+    on_tiles = any(isinstance(step, Tensorize) for step in steps)
+    return LEAST_COSTLY if on_tiles or index_arguments(kernel) else least
 
 
 def similar_kernels(module: ModuleOp) -> set[func.FuncOp]:
     """Returns the kernels without dynamic extents that the pass replaces if their schedules are equal and allow it."""
-    kernels = [kernel for kernel in _unversioned(module) if not index_arguments(kernel)]
+    kernels = may_be_replaced(module)
     if len(kernels) < LEAST_COSTLY:
         return set()
+    return {kernel for group in kernels_by_structure(kernels) if len(group) >= LEAST_COSTLY for kernel in group}
+
+
+def kernels_by_structure(kernels: Iterable[func.FuncOp]) -> list[list[func.FuncOp]]:
+    """Returns kernels in groups; those of a group differ in constant extents alone."""
     keys, groups = OpKeys(), dict[Hashable, list[func.FuncOp]]()
     for kernel in kernels:
         groups.setdefault((key_of_attributes(kernel, keys), *_content(kernel, keys)), []).append(kernel)
-    return {kernel for group in groups.values() if len(group) >= LEAST_COSTLY for kernel in group}
+    return list(groups.values())
+
+
+def may_be_replaced(module: ModuleOp) -> list[func.FuncOp]:
+    """Returns the kernels without dynamic extents whose callers are known, and that neither have nor are versions."""
+    return [kernel for kernel in _unversioned(module) if not index_arguments(kernel)]
+
+
+def kernels_on_schedule(kernels: Sequence[func.FuncOp], schedule: ScheduleAttr) -> list[func.FuncOp]:
+    """Returns those of the kernels that the pass replaces together with the first one if all have this schedule.
+
+    The kernels differ in constant extents alone, and the schedule is legal for the first one. It is then legal for each
+    of the result, since it is legal for any extents of their factors. Returns the first kernel alone if the pass would
+    leave it unchanged.
+    """
+    first, *others = kernels
+    least = max(_least_of(first, schedule.data, LEAST), LEAST_COSTLY)
+    if len(kernels) < least:
+        return [first]
+    places = _Places(first, schedule.data)
+    group = [_Kernel(first, places.extents, places.factors)]
+    for kernel in others:
+        own = _Places(kernel, schedule.data)
+        if own.constants == places.constants:
+            group.append(_Kernel(kernel, own.extents, own.factors))
+    if len(group) < least:
+        return [first]
+    try:
+        _legal_schedule(_opened(group)[0], schedule.data)
+    except ScheduleError:
+        return [first]
+    return [kernel.function for kernel in group]
 
 
 @dataclass(frozen=True)
@@ -140,7 +180,7 @@ def _groups(module: ModuleOp) -> list[list[_Kernel]]:
         return []
     keys, groups = OpKeys(), dict[Hashable, list[_Kernel]]()
     for kernel in kernels:
-        places = _Places(kernel)
+        places = _Places(kernel, _schedule_of(kernel))
         key = key_of_attributes(kernel, keys), tuple(places.constants), tuple(_content(kernel, keys))
         groups.setdefault(key, []).append(_Kernel(kernel, places.extents, places.factors))
     return list(groups.values())
@@ -168,13 +208,12 @@ def _schedule_of(kernel: func.FuncOp) -> Sequence[SchedulePrimitive]:
 class _Places:
     """The constant extents of a kernel in the order of its text."""
 
-    def __init__(self, kernel: func.FuncOp):
+    def __init__(self, kernel: func.FuncOp, schedule: Sequence[SchedulePrimitive]):
         self.extents: list[int] = []
         self.factors: list[int] = []
         """Numbers by which the extents must be divisible."""
         self.constants: list[int | None] = []
         """The extents that must stay constant, and None for others."""
-        schedule = _schedule_of(kernel)
         factors, free = _split_factors(kernel, schedule), _free_loops(kernel, schedule)
         for part in sized_parts(kernel):
             factor, may_vary = 1, True
@@ -275,26 +314,32 @@ def _type_key(type: Attribute) -> Hashable:
 
 def _replace(group: Sequence[_Kernel], calls: Mapping[str, list[func.CallOp]], remarks: Remarks) -> None:
     """Replaces the kernels of a group by one whose varying extents are arguments, if its schedule stays legal."""
-    first, columns = group[0], list(zip(*(kernel.extents for kernel in group), strict=True))
-    factors: dict[tuple[int, ...], int] = {}
-    for column, factor in zip(columns, first.factors, strict=True):
-        if len(set(column)) > 1:
-            factors[column] = lcm(factors.get(column, 1), factor)
-    opened = _with_arguments(first.function, columns, factors)
+    first = group[0]
+    opened, columns = _opened(group)
     try:
-        opened.attributes[SCHEDULE] = ScheduleAttr(_legal_schedule(opened))
+        opened.attributes[SCHEDULE] = ScheduleAttr(_legal_schedule(opened, _schedule_of(first.function)))
     except ScheduleError as error:
         remarks.refused(first.function, f"{len(group)} kernels differ in extents alone, but {error.message}")
         return
     Rewriter.replace_op(first.function, opened, [])
     for number, kernel in enumerate(group):
-        sizes = [column[number] for column in factors]
+        sizes = [column[number] for column in columns]
         for call in calls.get(kernel.function.sym_name.data, ()):
             _redirect(call, opened, sizes)
         if kernel is not first:
             add_sources(opened, kernel.function)
             Rewriter.erase_op(kernel.function)
     remarks.applied(opened, f"replaces {len(group)} kernels that differ in extents alone")
+
+
+def _opened(group: Sequence[_Kernel]) -> tuple[func.FuncOp, Sequence[tuple[int, ...]]]:
+    """Returns a kernel that replaces a group, and for each argument that it adds the extents of all kernels."""
+    first, columns = group[0], list(zip(*(kernel.extents for kernel in group), strict=True))
+    factors: dict[tuple[int, ...], int] = {}
+    for column, factor in zip(columns, first.factors, strict=True):
+        if len(set(column)) > 1:
+            factors[column] = lcm(factors.get(column, 1), factor)
+    return _with_arguments(first.function, columns, factors), list(factors)
 
 
 def _with_arguments(
@@ -316,12 +361,11 @@ def _with_arguments(
     return opened
 
 
-def _legal_schedule(kernel: func.FuncOp) -> Sequence[SchedulePrimitive]:
-    """Returns the schedule of a kernel without fused parallel loops, or if that is not legal, with them.
+def _legal_schedule(kernel: func.FuncOp, fused: Sequence[SchedulePrimitive]) -> Sequence[SchedulePrimitive]:
+    """Returns a schedule for a kernel without fused parallel loops, or if that is not legal, with them.
 
     Raises `ScheduleError` if neither is legal.
     """
-    fused = _schedule_of(kernel)
     unfused = _unfused(fused)
     try:
         apply_schedule(copy(kernel), unfused)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TypeAlias
@@ -30,6 +30,11 @@ class Candidate:
     """
     covers: frozenset[str] | None = None
     """The blocks that this candidate schedules in its own way; None for all. The others are scheduled one by one."""
+    decisions: Callable[[], Hashable] | None = field(default=None, repr=False)
+    """Returns the decisions of `apply` that depend on extents and are not in the name.
+
+    Kernels that differ in extents alone may share a schedule if these are equal; None if they may not.
+    """
 
     @cached_property
     def cost(self) -> Cost:

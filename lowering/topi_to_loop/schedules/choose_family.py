@@ -94,8 +94,8 @@ class KernelSchedule:
     reason: str
     refused: Mapping[str, str]
     """Reasons why schedules of other families are not legal, by family."""
-    scheduled: func.FuncOp
-    """A copy of the kernel with the schedule applied."""
+    scheduled: func.FuncOp | None
+    """A copy of the kernel with the schedule applied; None if the schedule is that of another kernel."""
     cycles: int | None = None
     """The cycles that the cost model expects; None for a schedule without a cost."""
 
@@ -118,6 +118,11 @@ class FamilyProposals:
     """The proposals of the families, in their order."""
     refused: Mapping[str, str]
     """Reasons why the schedules of registered families are not legal, by family."""
+
+    @property
+    def candidates(self) -> Sequence[tuple[str, Candidate]]:
+        """The proposals that are candidates."""
+        return [(name, proposal) for name, proposal in self.proposals if isinstance(proposal, Candidate)]
 
 
 def proposals_for(kernel: func.FuncOp, target: Target, origin: Origin = "all") -> FamilyProposals:
@@ -168,17 +173,18 @@ def _with_name(family: str, proposal: Proposal) -> Proposal:
     return replace(proposal, estimate=naming(proposal.estimate), apply=naming(proposal.apply))
 
 
-def schedule_kernel(kernel: func.FuncOp, target: Target, origin: Origin = "all") -> KernelSchedule:
+def schedule_kernel(
+    kernel: func.FuncOp, target: Target, origin: Origin = "all", found: FamilyProposals | None = None
+) -> KernelSchedule:
     """Returns the schedule of a kernel on a target: the cheapest candidate that is legal. Does not change the kernel.
 
-    Schedules that are not legal are skipped, and named in the reason.
+    Schedules that are not legal are skipped, and named in the reason. `found` are the proposals, if they are known.
     """
-    found = proposals_for(kernel, target, origin)
+    found = proposals_for(kernel, target, origin) if found is None else found
     draft, refused = found.draft, dict(found.refused)
     if found.taken_by is not None:
         return _kernel_schedule(found.taken_by, draft, refused)
-    candidates = [(name, proposal) for name, proposal in found.proposals if isinstance(proposal, Candidate)]
-    view = KernelView(kernel, target)
+    candidates, view = found.candidates, KernelView(kernel, target)
     for index in in_order([candidate for _, candidate in candidates], view):
         name, candidate = candidates[index]
         try:

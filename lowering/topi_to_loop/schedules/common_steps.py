@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Final
 
 from xdsl.ir import SSAValue
@@ -100,14 +101,14 @@ def schedule_elementwise(draft: ScheduleDraft, name: str, shared: SharedAxis | N
         return
     if any(isinstance(op, RowOp) for op in block.body.block.ops):
         # An op on rows has no lanes, and every loop around it may be parallel.
-        parallelize_outer(draft, loops, _work(block))
+        parallelize_outer(draft, loops, work_of(block))
         return
     cut_borders(draft, block, loops[-1])
     for part, own in cut_branches(draft, name, loops):
         _schedule_part(draft, part, own, shared)
 
 
-def _work(block: BlockOp) -> int:
+def work_of(block: BlockOp) -> int:
     """Estimates the number of ops that all iterations of a block execute."""
     return points(block) * max(1, sum(steps_of(op) for op in all_ops(block)))
 
@@ -115,7 +116,7 @@ def _work(block: BlockOp) -> int:
 def _schedule_part(draft: ScheduleDraft, name: str, loops: list[str], axis: SharedAxis | None) -> None:
     """Schedules a block in the perfect nest `loops`: lanes inside, or a tile if an operand is transposed."""
     block = draft.block(name)
-    work, repeated = _work(block), repeating_loop(block, loops[:-1])
+    work, repeated = work_of(block), repeating_loop(block, loops[:-1])
     shared = sharing_loop(block, loops[:-1]) if repeated is None else repeated
     axes, pieces = ((None, None), 0) if axis is None else (axis.loops_of(block), axis.pieces)
     rows = vectorize_row(draft, loops[-1], draft.lanes(block))
@@ -510,4 +511,5 @@ def propose_injective(view: KernelView) -> list[Proposal]:
     """
     if any(block.is_reduction for block in view.blocks()):
         return []
-    return [Candidate("each nest alone", "no reduction", lambda: rest_cost(view), schedule_remaining)]
+    cost = partial(rest_cost, view)
+    return [Candidate("each nest alone", "no reduction", cost, schedule_remaining, decisions=lambda: None)]

@@ -122,6 +122,7 @@ def _blocked_candidate(view: KernelView, product: ProductView, tile: RegisterTil
         estimate,
         partial(_tile, product, tile),
         frozenset({product.name}),
+        partial(_decisions, view, product, tile),
     )
 
 
@@ -142,15 +143,13 @@ def _tiles(product: ProductView, sizes: Mapping[Role, int]) -> int:
 def _tile(product: ProductView, tile: RegisterTile, draft: ScheduleDraft) -> None:
     product = product.of(draft)
     depthwise, is_split = product.is_depthwise, _splits_blocks(draft, product)
+    shared, moved, is_streamed = _decisions(draft, product, tile)
     lanes = draft.lanes(product.block) if is_split else product.extent(Role.LANE)
     vectors_per_block = 1 if is_split else _vectors_per_block(draft, product)
     consumer = consumer_at_points(draft, product.name)
     sizes = _sizes(draft, product, tile)
     axes = [TiledAxis(product.positions[role], size) for role, size in sizes.items() if role in product.positions]
-    shared = None if depthwise else _shared_rows(draft, product, tile.rows)
-    moved = _moved_axis(draft, product, tile) if shared is None and not depthwise else shared
     terms, reduction = product.loop(Role.TERM), reduction_loops(product.block)
-    is_streamed = not depthwise and _is_streamed(draft, product)
     tile_products(
         draft, product.name, consumer.block_name, axes, terms=terms, lanes=lanes if is_split else None, shared=moved
     )
@@ -168,31 +167,42 @@ def _tile(product: ProductView, tile: RegisterTile, draft: ScheduleDraft) -> Non
     schedule_remaining(draft, shared)
 
 
-def _is_streamed(draft: ScheduleDraft, product: ProductView) -> bool:
+def _decisions(
+    view: KernelView, product: ProductView, tile: RegisterTile
+) -> tuple[SharedAxis | None, SharedAxis | None, bool]:
+    """Returns the axis that threads share, the axis to move out, and whether the weight is prefetched."""
+    if product.is_depthwise:
+        return None, None, False
+    shared = _shared_rows(view, product, tile.rows)
+    moved = _moved_axis(view, product, tile) if shared is None else shared
+    return shared, moved, _is_streamed(view, product)
+
+
+def _is_streamed(view: KernelView, product: ProductView) -> bool:
     """Whether a weight of floats is larger than the L1 cache, so that other kernels replace it in the caches.
 
     Kernels with dynamic extents have equal schedules, whatever the number of channels.
     """
     if Role.TERM in product.positions:
         return False
-    is_dynamic = any(map(draft.is_dynamic, loops_of_kind(product.block, IterKind.SPATIAL)))
-    return is_dynamic or max(map(buffer_bytes, product.factors_along(Role.LANE))) > draft.target.l1
+    is_dynamic = any(map(view.is_dynamic, loops_of_kind(product.block, IterKind.SPATIAL)))
+    return is_dynamic or max(map(buffer_bytes, product.factors_along(Role.LANE))) > view.target.l1
 
 
 RESULTS_PER_ELEMENT = 4
 """The results per element of the image from which moving the image between caches does not count."""
 
 
-def _shared_rows(draft: ScheduleDraft, product: ProductView, rows_of_tile: int = 1) -> SharedAxis | None:
+def _shared_rows(view: KernelView, product: ProductView, rows_of_tile: int = 1) -> SharedAxis | None:
     """Returns the rows, or planes, as the axis that threads share, if that moves less data between their caches.
 
     If threads share the filters, each reads the whole image, and other threads have written parts of it. If they share
     the rows, each reads all weights.
     """
     role = Role.PLANES if Role.PLANES in product.positions else Role.ROWS
-    wanted = draft.target.threads * ITERATIONS_PER_THREAD
+    wanted = view.target.threads * ITERATIONS_PER_THREAD
     height = product.extent(role) // (rows_of_tile if role is Role.ROWS else 1)
-    if draft.target.threads < 2 or height < wanted or product.extent(Role.BATCH) >= wanted:
+    if view.target.threads < 2 or height < wanted or product.extent(Role.BATCH) >= wanted:
         return None
     image, weights = (
         max([prod(expected_shape(op.memref)) for op in product.factors_along(axis)], default=0)
@@ -208,18 +218,18 @@ PIECE_OF_IMAGE = 0.4
 """The part of the L2 cache that a piece of the image may fill; the weight may fill as much."""
 
 
-def _moved_axis(draft: ScheduleDraft, product: ProductView, tile: RegisterTile) -> SharedAxis | None:
+def _moved_axis(view: KernelView, product: ProductView, tile: RegisterTile) -> SharedAxis | None:
     """Returns an axis to move out if that moves less data between the caches; the order is batch, filters, rows.
 
     - Pieces of rows, before the filters, stay in the L2 cache for all filters if an image is larger than the cache. The
       filters of each tile would read the whole image from the L3 cache or memory.
     - Filters, before the batch, are read once for all images instead of for each of them.
     """
-    is_dynamic = any(map(draft.is_dynamic, loops_of_kind(product.block, IterKind.SPATIAL)))
+    is_dynamic = any(map(view.is_dynamic, loops_of_kind(product.block, IterKind.SPATIAL)))
     if is_dynamic or Role.PLANES in product.positions or product.extent(Role.CHANNELS) <= tile.blocks:
         return None
     images, weight = (max(map(buffer_bytes, product.factors_along(role))) for role in (Role.BATCH, Role.LANE))
-    batch, limit = product.extent(Role.BATCH), PIECE_OF_IMAGE * draft.target.l2
+    batch, limit = product.extent(Role.BATCH), PIECE_OF_IMAGE * view.target.l2
     panels, pieces = product.extent(Role.CHANNELS) // tile.blocks, ceil(images / batch / limit)
     if weight <= limit and 1 < pieces <= product.extent(Role.ROWS) // tile.rows:
         position, before, count = Role.ROWS, Role.CHANNELS, pieces

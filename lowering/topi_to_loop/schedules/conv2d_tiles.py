@@ -160,12 +160,16 @@ def _candidate(view: KernelView, product: ProductView, tile: ConvTile, instructi
         )
         return products_cost(view, product, _cycles(product, tile, instruction), count)
 
+    def decisions() -> tuple[bool, bool]:
+        return tile.in_parts and _pieces(view, product, tile) is not None, _is_streamed(view, product)
+
     return Candidate(
         name,
         f"tiles of {tile.heights(instruction)[1]} x {instruction.columns}",
         estimate,
         partial(_apply, product, tile, instruction),
         frozenset({product.name}),
+        decisions,
     )
 
 
@@ -203,7 +207,7 @@ def _writers(draft: ScheduleDraft, product: ProductView) -> list[BlockOp]:
     return [block for block in draft.blocks() if any(result in product.block.reads for result in block.writes)]
 
 
-def _pieces(draft: ScheduleDraft, product: ProductView, tile: ConvTile) -> SharedAxis | None:
+def _pieces(view: KernelView, product: ProductView, tile: ConvTile) -> SharedAxis | None:
     """Returns the pieces of rows that are split and then multiplied by all filters, or None if one image is a piece.
 
     The parts of a piece stay in the L2 cache. There are pieces if the image is larger, unless reading the weight for
@@ -216,11 +220,11 @@ def _pieces(draft: ScheduleDraft, product: ProductView, tile: ConvTile) -> Share
         list(map(buffer_bytes, product.factors_along(role))) for role in (Role.ROWS, Role.CHANNELS)
     )
     image, panels = data // product.extent(Role.BATCH), product.extent(Role.CHANNELS) // tile.vectors
-    count = max(ceil(image / (PIECE * draft.target.l2)), 1)
+    count = max(ceil(image / (PIECE * view.target.l2)), 1)
     most = product.extent(Role.ROWS) // tile.rows
     if count == 1 or count > most or weight * count * 2 > image * panels:
         return None
-    count = min(max(count, draft.target.threads), most)
+    count = min(max(count, view.target.threads), most)
     return SharedAxis(product.positions[Role.ROWS], product.positions[Role.CHANNELS], len(product.block.spatial), count)
 
 

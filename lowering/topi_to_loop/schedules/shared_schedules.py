@@ -1,0 +1,115 @@
+"""Schedules of several kernels: kernels that differ in extents alone share those of the most expensive ones.
+
+`loop-parametrize-kernels` then replaces them by one kernel, and few schedules are tried. A network of 120 convolutions
+may have five.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import FuncOp
+
+from xrelay.lowering.topi_to_loop.schedules.candidates import in_order
+from xrelay.lowering.topi_to_loop.schedules.choose_family import (
+    FamilyProposals,
+    KernelSchedule,
+    Origin,
+    proposals_for,
+    schedule_kernel,
+)
+from xrelay.lowering.topi_to_loop.schedules.common_steps import work_of
+from xrelay.lowering.topi_to_loop.schedules.kernel_view import KernelView
+from xrelay.passes.infra.conversion import dispose
+from xrelay.passes.loop.parametrize_kernels import kernels_by_structure, kernels_on_schedule, may_be_replaced
+from xrelay.target import Target
+from xrelay.target.cpus import MIN_PARALLEL_WORK
+
+SHARED: Final = 8
+"""The maximum number of schedules that kernels which differ in extents alone share."""
+
+
+def schedule_kernels(
+    module: ModuleOp, kernels: Sequence[FuncOp], target: Target, origin: Origin = "all"
+) -> dict[FuncOp, KernelSchedule]:
+    """Returns a schedule for each of the kernels of a module. Does not change them.
+
+    Kernels share a schedule if they differ in extents alone, the same candidate with the same decisions is preferred
+    for each, and `loop-parametrize-kernels` replaces them by one kernel. It is the schedule that `schedule_kernel`
+    returns for the most expensive of them.
+    """
+    known = set(kernels)
+    replaced = [kernel for kernel in may_be_replaced(module) if kernel in known]
+    chosen: dict[FuncOp, KernelSchedule] = {}
+    for group in kernels_by_structure(replaced) if len(replaced) > 1 else ():
+        if len(group) > 1:
+            chosen |= _schedule_group(group, target, origin)
+    return {
+        kernel: chosen[kernel] if kernel in chosen else schedule_kernel(kernel, target, origin) for kernel in kernels
+    }
+
+
+@dataclass(frozen=True)
+class _Preference:
+    """The proposals for a kernel, and the preferred one."""
+
+    kernel: FuncOp
+    found: FamilyProposals
+    choice: Hashable
+    """Decisions that kernels which share a schedule have in common; None if the kernel may not share one."""
+    cycles: int
+
+
+def _schedule_group(group: Sequence[FuncOp], target: Target, origin: Origin) -> dict[FuncOp, KernelSchedule]:
+    """Returns the schedules of kernels that differ in extents alone."""
+    by_choice: dict[Hashable, list[_Preference]] = {}
+    for kernel in group:
+        preference = _preference(kernel, target, origin)
+        by_choice.setdefault(preference.choice, []).append(preference)
+    chosen: dict[FuncOp, KernelSchedule] = {}
+    for choice, preferences in by_choice.items():
+        limit = 0 if choice is None else SHARED
+        chosen |= _schedule_alike(sorted(preferences, key=lambda each: -each.cycles), target, origin, limit)
+    return chosen
+
+
+def _preference(kernel: FuncOp, target: Target, origin: Origin) -> _Preference:
+    """Returns the preferred candidate of a kernel, if it reports its decisions."""
+    found, view = proposals_for(kernel, target, origin), KernelView(kernel, target)
+    candidates = found.candidates if found.taken_by is None else ()
+    first = next(in_order([candidate for _, candidate in candidates], view), None)
+    decisions = None if first is None else candidates[first][1].decisions
+    if first is None or decisions is None:
+        return _Preference(kernel, found, None, 0)
+    family, candidate = candidates[first]
+    choice = family, candidate.name, decisions(), tuple(_parallel(view))
+    return _Preference(kernel, found, choice, round(candidate.total(view).cycles))
+
+
+def _parallel(view: KernelView) -> Iterator[bool]:
+    """Yields for each block of a kernel whether several threads may share its work."""
+    yield from (view.target.threads > 1 and work_of(block) >= MIN_PARALLEL_WORK for block in view.blocks())
+
+
+def _schedule_alike(
+    preferences: Sequence[_Preference], target: Target, origin: Origin, limit: int
+) -> dict[FuncOp, KernelSchedule]:
+    """Returns the schedules of kernels with the same preferred candidate. At most `limit` of them are shared."""
+    chosen: dict[FuncOp, KernelSchedule] = {}
+    for first in preferences:
+        if first.kernel in chosen:
+            continue
+        own = chosen[first.kernel] = schedule_kernel(first.kernel, target, origin, first.found)
+        left = [each for each in preferences if each.kernel not in chosen] if limit > 0 else []
+        if not left:
+            continue
+        limit -= 1
+        shared = set(kernels_on_schedule([first.kernel, *(each.kernel for each in left)], own.schedule))
+        for each in left:
+            if each.kernel in shared:
+                chosen[each.kernel] = replace(own, scheduled=None, cycles=each.cycles)
+                dispose(each.found.draft.kernel.detach_region(0))
+    return chosen
