@@ -57,3 +57,24 @@ func.func @no_mish(%x: tensor<8xf32>, %z: tensor<8xf32>) -> (tensor<8xf32>, tens
   %w = relay.multiply(%x, %v) : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
   func.return %t, %y, %w : tensor<8xf32>, tensor<8xf32>, tensor<8xf32>
 }
+
+// A named axis is repeated along a new axis before it, so that no index is divided by its extent.
+// CHECK-LABEL: func.func @tile
+// CHECK-NEXT:    %[[E:.*]] = relay.reshape(%x) {newshape = [0, 0, -4, 1, -1]} : {{.*}} -> tensor<?x4x1x?xf32, #relay.dims<n, m>>
+// CHECK-NEXT:    %[[T:.*]] = relay.tile(%[[E]]) {reps = [1, 2, 3, 1]} : {{.*}} -> tensor<?x8x3x?xf32, #relay.dims<n, m>>
+// CHECK-NEXT:    %[[Y:.*]] = relay.reshape(%[[T]]) {newshape = [0, 0, -3]} : {{.*}} -> tensor<?x8x?xf32, #relay.dims<n, 3 * m>>
+// CHECK-NEXT:    func.return %[[Y]]
+func.func @tile(%x: tensor<?x4x?xf32, #relay.dims<n, m>>) -> tensor<?x8x?xf32, #relay.dims<n, 3 * m>> {
+  %y = relay.tile(%x) {reps = [2, 3]} : (tensor<?x4x?xf32, #relay.dims<n, m>>) -> tensor<?x8x?xf32, #relay.dims<n, 3 * m>>
+  func.return %y : tensor<?x8x?xf32, #relay.dims<n, 3 * m>>
+}
+
+// Tiles of static axes, and those that add axes, are left alone.
+// CHECK-LABEL: func.func @other_tiles
+// CHECK-NEXT:    %[[A:.*]] = relay.tile(%x) {reps = [2, 1]}
+// CHECK-NEXT:    relay.tile(%[[A]]) {reps = [2, 1, 3]}
+func.func @other_tiles(%x: tensor<4x?xf32, #relay.dims<m>>) -> tensor<2x8x?xf32, #relay.dims<3 * m>> {
+  %a = relay.tile(%x) {reps = [2, 1]} : (tensor<4x?xf32, #relay.dims<m>>) -> tensor<8x?xf32, #relay.dims<m>>
+  %y = relay.tile(%a) {reps = [2, 1, 3]} : (tensor<8x?xf32, #relay.dims<m>>) -> tensor<2x8x?xf32, #relay.dims<3 * m>>
+  func.return %y : tensor<2x8x?xf32, #relay.dims<3 * m>>
+}
