@@ -25,6 +25,7 @@ from xrelay.dialects.loop.block_op import Extent
 from xrelay.dialects.loop.extents import MAX_EXTENT, expression_of, extents_of, index_arguments
 from xrelay.dialects.loop.signature import input_arguments, kernel_dims, output_arguments
 from xrelay.dialects.shared.attribute_names import RESHAPE_ONLY
+from xrelay.dialects.shared.op_lists import is_kind, ops_in
 from xrelay.index_algebra.affine_bounds import linear_form
 from xrelay.index_algebra.dims import Dim, symbol
 from xrelay.index_algebra.linear_form import factors_of, times
@@ -139,7 +140,7 @@ class _BlockCopies:
         block = self._block
         if block.has_init or any(kind is not IterKind.SPATIAL for kind in block.kinds) or len(block.writes) != 1:
             return None
-        ops = [op for op in block.body.walk() if not isinstance(op, (*_PURE, LoadOp))]
+        ops = [op for op in ops_in(block.body) if not is_kind(type(op), (*_PURE, LoadOp))]
         store = ops[0] if len(ops) == 1 else None
         is_output = isinstance(store, StoreOp) and store.memref in self._signature.outputs
         return store if isinstance(store, StoreOp) and is_output and store.parent_op() is block else None

@@ -21,7 +21,6 @@ from xdsl.dialects import arith, func, memref, scf
 from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
-from xdsl.utils.hints import isa
 
 from xrelay.dialects.loop import SubviewOp, WeightOp
 from xrelay.dialects.shared.attribute_names import ARENA
@@ -45,17 +44,18 @@ _OWNING_OPS = (scf.IfOp, scf.WhileOp, func.CallOp)
 
 def roots_of(block: Block) -> dict[SSAValue, tuple[Buffer, ...]]:
     """Maps each memref value of a graph function's block, and of regions in it, to the buffers it may refer to."""
-    roots: dict[SSAValue, tuple[Buffer, ...]] = {arg: (arg,) for arg in block.args if isa(arg.type, MemRefType)}
+    roots: dict[SSAValue, tuple[Buffer, ...]] = {arg: (arg,) for arg in block.args if isinstance(arg.type, MemRefType)}
     arenas = _arenas(block)
     for op in _ops_in(block):
         if is_kind(type(op), _OWNING_OPS):
             roots |= {buffer: (buffer,) for buffer in _made_by(op)}
             continue
+        if type(op) is WeightOp:
+            roots[op.results[0]] = (op.weight,)
+            continue
         sources = tuple(dict.fromkeys(root for operand in op.operands for root in roots.get(operand, ())))
         for result in op.results:
-            if isinstance(op, WeightOp):
-                roots[result] = (op.weight,)
-            elif isinstance(result.type, MemRefType):
+            if isinstance(result.type, MemRefType):
                 roots[result] = (result,) if not sources or _is_place_in(arenas, op) else sources
     return roots
 
@@ -152,9 +152,10 @@ def free_dynamic_buffers(function: func.FuncOp, allocs: Iterable[memref.AllocOp]
     Buffers whose ownership is transferred are not freed.
     """
     block = function.body.block
-    lives = BlockLifetimes(block).lives
-    made = [buffer for op in _ops_in(block) if isinstance(op, _OWNING_OPS) for buffer in _made_by(op)]
-    for buffer in (*(alloc.memref for alloc in allocs), *made):
+    made = [buffer for op in _ops_in(block) if is_kind(type(op), _OWNING_OPS) for buffer in _made_by(op)]
+    buffers = [*(alloc.memref for alloc in allocs), *made]
+    lives = BlockLifetimes(block).lives if buffers else {}
+    for buffer in buffers:
         life = lives.get(buffer)
         if life is not None and life.ended is not None:
             continue
@@ -215,7 +216,7 @@ class BlockLifetimes:
             life.last, life.user = position, user
         if is_written:
             life.written = max(life.written, position)
-        if isinstance(op, (*TRANSFERRING_OPS, memref.DeallocOp)):
+        if is_kind(type(op), (*TRANSFERRING_OPS, memref.DeallocOp)):
             life.ended = position if life.ended is None else min(life.ended, position)
 
 

@@ -35,7 +35,7 @@ from xrelay.dialects.shared.attribute_names import HEAP, LOOP_KERNEL, NEEDS, SOU
 from xrelay.dialects.shared.is_attribute import is_attribute
 from xrelay.dialects.shared.levels import level_of
 from xrelay.dialects.shared.locations import sources_or_location
-from xrelay.dialects.shared.op_lists import all_ops, ops_of
+from xrelay.dialects.shared.op_lists import all_ops, is_kind, ops_of
 from xrelay.errors import DimensionError
 from xrelay.index_algebra.dim_expressions import Monomial, from_terms, terms_of
 from xrelay.index_algebra.dims import MAX_EXTENT, Dim, greatest, least, product, quotient, symbol
@@ -128,14 +128,15 @@ class _DynamicBuffers:
         self._steps = {op: step for step, op in enumerate(self._ops)}
         self._freed: dict[object, int] = {}
         self._givers: dict[object, tuple[Operation, int]] = {}
-        roots = roots_of(main.body.block)
-        for step, op in enumerate(self._ops):
+        ends = [op for op in self._ops if is_kind(type(op), (memref.DeallocOp, *TRANSFERRING_OPS)) and op.operands]
+        roots = roots_of(main.body.block) if ends else {}
+        for op in ends:
             if isinstance(op, memref.DeallocOp):
-                self._freed |= dict.fromkeys(roots.get(op.memref, ()), step)
-            if isinstance(op, TRANSFERRING_OPS):
-                for number, operand in enumerate(op.operands):
-                    for root in roots.get(operand, ()):
-                        self._givers.setdefault(root, (op, number))
+                self._freed |= dict.fromkeys(roots.get(op.memref, ()), self._steps[op])
+                continue
+            for number, operand in enumerate(op.operands):
+                for root in roots.get(operand, ()):
+                    self._givers.setdefault(root, (op, number))
 
     def most(self) -> Dim:
         """A bound of the bytes that are alive at a time."""

@@ -60,7 +60,7 @@ def check_noalias(declared: Mapping[str, func.FuncOp], calls: Calls, main: func.
 
 def _distinct_arguments(calls: Calls, main: func.FuncOp | None) -> list[tuple[str, list[int]]]:
     """The positions of arguments that share no buffer, for each function that only `main` calls."""
-    if main is None:
+    if main is None or not calls:
         return []
     roots, own = roots_of(main.body.block), set[Operation](walk_ops(main))
     return [(name, _never_shared(sites, roots)) for name, sites in calls.items() if own.issuperset(sites)]

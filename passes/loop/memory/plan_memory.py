@@ -50,6 +50,7 @@ from xrelay.dialects.shared.attribute_names import ARENA, DIM, LOOP_DIMS, LOOP_K
 from xrelay.dialects.shared.dims_attr import DimsAttr
 from xrelay.dialects.shared.op_lists import calls_by_callee
 from xrelay.dialects.upstream.arith_extras import IndexCastOp
+from xrelay.dialects.upstream.buffer_types import buffer_type
 from xrelay.errors import PassError
 from xrelay.index_algebra.dim_expressions import as_dim, terms_of
 from xrelay.index_algebra.dims import Dim, DimExpr
@@ -190,7 +191,7 @@ def _place_buffers(function: func.FuncOp, alignment: int, *, in_arena: bool) -> 
         if in_arena:
             arena: SSAValue = _add_arena(function, len(function.body.block.args), plan.size)
         else:
-            frame = memref.AllocOp([], [], MemRefType(i8, [plan.size]))
+            frame = memref.AllocOp([], [], buffer_type(i8, [plan.size]))
             Rewriter.insert_op(frame, start)
             arena = frame.memref
             arena.name_hint = "frame"
@@ -224,7 +225,7 @@ def _place_by_names(main: func.FuncOp, alignment: int) -> SSAValue:
 
 def _add_arena(main: func.FuncOp, place: int, size: int) -> BlockArgument:
     """Adds an argument to `main` for an arena of `size` bytes."""
-    (arena,) = insert_arguments(main, place, [MemRefType(i8, [size])], ["arena"])
+    (arena,) = insert_arguments(main, place, [buffer_type(i8, [size])], ["arena"])
     attrs = argument_attrs(main)
     attrs[place][ARENA] = UnitAttr()
     set_argument_attrs(main, attrs)
