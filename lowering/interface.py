@@ -83,7 +83,7 @@ from xrelay.dialects.shared.attribute_names import (
 from xrelay.dialects.shared.dims_attr import DimsAttr
 from xrelay.dialects.shared.is_attribute import is_attribute
 from xrelay.dialects.shared.locations import location_of
-from xrelay.dialects.shared.types import ClosureType, OptionalType, SequenceType
+from xrelay.dialects.shared.types import ClosureType, OptionalType, SequenceType, tensor_type
 from xrelay.errors import LoweringError
 from xrelay.passes.loop.signature import argument_attrs
 
@@ -236,7 +236,7 @@ def _tensors(entries: Iterable[tuple[str, Attribute]]) -> ArrayAttr[DictionaryAt
 
 def _tensor(type: Attribute) -> Attribute:
     """Returns the tensor type of a buffer."""
-    return TensorType(type.element_type, type.get_shape()) if isa(type, MemRefType) else type
+    return tensor_type(type.get_shape(), type.element_type) if isinstance(type, MemRefType) else type
 
 
 def _weight(number: int, value: Attribute, type: Attribute) -> DictionaryAttr:

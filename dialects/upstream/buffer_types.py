@@ -17,15 +17,17 @@ def buffer_type(
     layout: MemRefLayoutAttr | NoneAttr = _NONE,
     space: Attribute = _NONE,
 ) -> MemRefType:
-    """Returns `MemRefType(element, extents, layout, space)`.
+    """Returns `MemRefType(element, extents, layout, space)`, cached: programs have few types of buffers."""
+    return _buffer_type(element, tuple(extents), layout, space)
+
+
+@lru_cache(maxsize=4096)
+def _buffer_type(
+    element: Attribute, extents: tuple[int, ...], layout: MemRefLayoutAttr | NoneAttr, space: Attribute
+) -> MemRefType:
+    """Implements `buffer_type`.
 
     The constructor of `MemRefType` first checks whether the extents are an attribute, which takes ten times as long as
     creating the type.
     """
-    return MemRefType.new([_shape(tuple(extents)), element, layout, space])
-
-
-@lru_cache(maxsize=4096)
-def _shape(extents: tuple[int, ...]) -> ArrayAttr[IntAttr]:
-    """The attribute for a shape, cached: programs have few shapes, and each number takes as long as the type."""
-    return ArrayAttr([IntAttr(extent) for extent in extents])
+    return MemRefType.new([ArrayAttr([IntAttr(extent) for extent in extents]), element, layout, space])

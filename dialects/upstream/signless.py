@@ -14,7 +14,6 @@ from xdsl.dialects import arith
 from xdsl.dialects.builtin import (
     AnyFloat,
     FloatAttr,
-    FunctionType,
     IndexType,
     IntegerAttr,
     IntegerType,
@@ -27,13 +26,14 @@ from xdsl.rewriter import Rewriter
 from xdsl.utils.hints import isa
 
 from xrelay.dialects.shared.op_lists import all_ops, defined_values
+from xrelay.dialects.shared.types import function_type
 
 Number: TypeAlias = FloatAttr[AnyFloat] | IntegerAttr[IntegerType | IndexType]
 
 
 def signless(type_: Attribute) -> Attribute:
     """The type of a scalar of an element type: signless for integers, any other type unchanged."""
-    if isinstance(type_, IntegerType) and type_.signedness.data != Signedness.SIGNLESS:
+    if type(type_) is IntegerType and type_.signedness.data != Signedness.SIGNLESS:
         return IntegerType(type_.width.data)
     return type_
 
@@ -69,13 +69,11 @@ def make_buffers_signless(function: FuncOp) -> None:
             if type(value.type) is MemRefType:
                 _retype(value, _signless_buffer(value.type))
     inputs, outputs = function.function_type.inputs, function.function_type.outputs
-    function.function_type = FunctionType.from_lists(
-        [_signless_buffer(type_) for type_ in inputs], [_signless_buffer(type_) for type_ in outputs]
-    )
+    function.function_type = function_type(list(map(_signless_buffer, inputs)), list(map(_signless_buffer, outputs)))
 
 
 def _signless_buffer(type_: Attribute) -> Attribute:
-    if isinstance(type_, MemRefType) and (element := signless(type_.element_type)) != type_.element_type:
+    if isinstance(type_, MemRefType) and (element := signless(type_.element_type)) is not type_.element_type:
         return MemRefType(element, type_.shape, type_.layout, type_.memory_space)
     return type_
 

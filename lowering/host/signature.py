@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import ceil, prod
 
 from xdsl.dialects import func
-from xdsl.dialects.builtin import FunctionType, IntegerAttr, MemRefType, NoneType, TensorType, i64
+from xdsl.dialects.builtin import IntegerAttr, MemRefType, NoneType, TensorType, i64
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.utils.hints import isa
 
@@ -16,7 +16,14 @@ from xrelay.dialects.loop.list_ops import ListType
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.shared.attribute_names import NUM_OUTPUTS, PRIMITIVE
 from xrelay.dialects.shared.locations import describe_location
-from xrelay.dialects.shared.types import ClosureType, OptionalType, SequenceType, element_of_any_rank, shape_of
+from xrelay.dialects.shared.types import (
+    ClosureType,
+    OptionalType,
+    SequenceType,
+    element_of_any_rank,
+    function_type,
+    shape_of,
+)
 from xrelay.dialects.topi import NamedOp
 from xrelay.dialects.topi.shapes import bit_width
 from xrelay.dialects.upstream.buffer_types import buffer_type
@@ -148,7 +155,7 @@ class FunctionRewriting:
         extents = len(self.block.args) - len(self.inputs) - num_outputs
         dispose(function.detach_region(function.body))
         function.add_region(Region(self.block))
-        function.function_type = FunctionType.from_lists(list(self.block.arg_types), [value.type for value in values])
+        function.function_type = function_type(list(self.block.arg_types), [value.type for value in values])
         set_argument_attrs(function, [*inputs, *outputs, *({} for _ in range(extents))])
         results: list[dict[str, Attribute]] = []
         for number, each in numbers.items():

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects import func
-from xdsl.dialects.builtin import DYNAMIC_INDEX, FunctionType, MemRefType, ModuleOp, NoneAttr, TensorType, UnitAttr
+from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType, ModuleOp, NoneAttr, TensorType, UnitAttr
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.rewriter import Rewriter
 
@@ -17,7 +17,7 @@ from xrelay.dialects.relay.structure.extents import EXTENT_OPS
 from xrelay.dialects.shared.attribute_names import EXTENTS, LOOP_DIMS, LOOP_KERNEL, PRIMITIVE
 from xrelay.dialects.shared.dims_attr import DimsAttr
 from xrelay.dialects.shared.op_lists import is_kind, ops_of
-from xrelay.dialects.shared.types import dims_in
+from xrelay.dialects.shared.types import dims_in, function_type
 from xrelay.dialects.topi import BodyOp, ComputeOp, PositionsOp, ScanOp, ScatterOp, SortOp, SuppressOp
 from xrelay.dialects.topi.build import Body, compute
 from xrelay.dialects.topi.shapes import shape_of, shape_of_type, tensor_type
@@ -147,7 +147,7 @@ class CopyKernels:
         _KernelLowering(function).run()
         # Tensor types do not specify the layout of a view of a buffer.
         Rewriter.replace_value_with_new_type(output_arguments(function)[0], type)
-        function.function_type = FunctionType.from_lists(list(function.body.block.arg_types), [])
+        function.function_type = function_type(list(function.body.block.arg_types), [])
         return function
 
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from xdsl.dialects import func
-from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, FunctionType
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr
 from xdsl.ir import Attribute, BlockArgument
+
+from xrelay.dialects.shared.types import function_type
 
 
 def insert_arguments(
@@ -21,9 +23,7 @@ def insert_arguments(
     new = [block.insert_arg(type, index + i) for i, type in enumerate(types)]
     for argument, name in zip(new, names, strict=True):
         argument.name_hint = name
-    function.function_type = FunctionType.from_lists(
-        [argument.type for argument in block.args], list(function.function_type.outputs)
-    )
+    function.function_type = function_type(list(block.arg_types), list(function.function_type.outputs))
     set_argument_attrs(function, [*attrs[:index], *({} for _ in types), *attrs[index:]])
     return new
 
