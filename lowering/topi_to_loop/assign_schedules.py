@@ -12,7 +12,7 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 
 from xrelay.dialects.shared.attribute_names import SCHEDULE
-from xrelay.lowering.topi_to_loop.schedules.choose_family import NO_FAMILY, Origin, families_of
+from xrelay.lowering.topi_to_loop.schedules.choose_family import NO_FAMILY, Origin, registered_families
 from xrelay.lowering.topi_to_loop.schedules.shared_schedules import schedule_kernels
 from xrelay.passes.infra.conversion import dispose
 from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
@@ -61,7 +61,8 @@ class LoopAssignSchedulesPass(XRelayPass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Annotates the kernels of the module in place."""
-        if not families_of(self.families):
+        registered = registered_families()
+        if self.families == "registered" and not registered:
             return
         target = Target.parse(self.target)
         refused: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
@@ -75,7 +76,6 @@ class LoopAssignSchedulesPass(XRelayPass):
             chosen.describe(kernel)
             if chosen.scheduled is not None:
                 dispose(chosen.scheduled.detach_region(0))
-        registered = families_of("registered")
         for (family, reason), kernels in refused.items():
             if family in registered:
                 _warn(family, reason, kernels)

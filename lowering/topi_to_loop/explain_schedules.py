@@ -20,7 +20,6 @@ from xrelay.lowering.kernel_units import sources_of
 from xrelay.lowering.topi_to_loop.schedules.candidates import Candidate, Refusal, in_order
 from xrelay.lowering.topi_to_loop.schedules.choose_family import apply_candidate, proposals_for
 from xrelay.lowering.topi_to_loop.schedules.cost_model import Cost
-from xrelay.lowering.topi_to_loop.schedules.kernel_view import KernelView
 from xrelay.lowering.topi_to_loop.schedules.schedule_draft import ScheduleDraft
 from xrelay.passes.loop.nest_queries import kernels_of
 from xrelay.target import Target
@@ -103,14 +102,14 @@ def explain_schedule(kernel: func.FuncOp, target: Target) -> ExplainedSchedule:
 
 def _ranking(kernel: func.FuncOp, target: Target) -> Iterator[RankedSchedule]:
     """Yields the schedules of a kernel in the order of preference, then refused ones without an estimate."""
-    found, view = proposals_for(kernel, target), KernelView(kernel, target)
-    if found.taken_by is not None:
+    found = proposals_for(kernel, target)
+    if found.taken_by is not None and found.draft is not None:
         schedule, decisions = found.draft.schedule.attr, tuple(found.draft.reasons)
         yield RankedSchedule(found.taken_by, "", "registered without a cost", None, schedule, None, decisions)
     proposals = [(family, each) for family, each in found.proposals if isinstance(each, Candidate)]
-    for index in in_order([candidate for _, candidate in proposals], view):
+    for index in in_order([candidate for _, candidate in proposals], found.view):
         family, candidate = proposals[index]
-        draft, cost = ScheduleDraft(kernel, target), candidate.total(view)
+        draft, cost = ScheduleDraft(kernel, target), candidate.total(found.view)
         try:
             apply_candidate(candidate, draft)
         except ScheduleError as error:

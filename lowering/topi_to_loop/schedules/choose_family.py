@@ -55,7 +55,10 @@ FAMILIES: dict[str, Callable[[KernelView], Sequence[Proposal]]] = {
 """The built-in families. Of candidates whose costs are equal, that of the first family is applied."""
 
 REGISTERED: dict[str, Family] = {}
-"""The families of other packages and of programs, latest first; `register_family` adds one."""
+"""The families of other packages and of programs, latest first; `register_family` adds one.
+
+They replace the built-in family of the same name.
+"""
 
 NO_FAMILY: Final = "none"
 """The family name of a kernel that no family accepts."""
@@ -73,15 +76,10 @@ def register_family(name: str, family: Family) -> None:
     note_caller()
 
 
-def families_of(origin: Origin) -> dict[str, Family]:
-    """Returns the families of an origin by name, in the order in which they are tried.
-
-    A registered family replaces the built-in family of the same name. Loads the installed plug-ins.
-    """
+def registered_families() -> dict[str, Family]:
+    """Returns the registered families by name, in the order in which they are tried. Loads the installed plug-ins."""
     load_plugins("schedules")
-    registered = dict(REGISTERED) if origin != "own" else {}
-    own = {name: family for name, family in FAMILIES.items() if name not in REGISTERED}
-    return {**registered, **(own if origin != "registered" else {})}
+    return dict(REGISTERED)
 
 
 @dataclass(frozen=True)
@@ -110,10 +108,12 @@ class KernelSchedule:
 class FamilyProposals:
     """The answers of the families for a kernel."""
 
+    view: KernelView
+    """The kernel as it is; candidates estimate their costs on it."""
     taken_by: str | None
-    """The registered family that has scheduled the kernel in `draft` itself."""
-    draft: ScheduleDraft
-    """A draft of the kernel; without primitives unless a family has scheduled it."""
+    """The registered family that has scheduled the kernel itself."""
+    draft: ScheduleDraft | None
+    """The draft that this family has scheduled."""
     proposals: Sequence[tuple[str, Proposal]]
     """The proposals of the families, in their order."""
     refused: Mapping[str, str]
@@ -133,8 +133,9 @@ def proposals_for(kernel: func.FuncOp, target: Target, origin: Origin = "all") -
     """
     refused: dict[str, str] = {}
     proposals: list[tuple[str, Proposal]] = []
-    draft = ScheduleDraft(kernel, target)
-    for name, family in families_of(origin).items():
+    view, draft, registered = KernelView(kernel, target), None, registered_families()
+    for name, family in registered.items() if origin != "own" else ():
+        draft = draft if draft is not None and draft.is_fresh else ScheduleDraft(kernel, target)
         try:
             with _naming(name):
                 answer = family(draft)
@@ -142,12 +143,15 @@ def proposals_for(kernel: func.FuncOp, target: Target, origin: Origin = "all") -
                     proposals += [(name, _with_name(name, proposal)) for proposal in answer or ()]
             if answer is True:
                 split_long_sums(draft)
-                return FamilyProposals(name, draft, proposals, refused)
+                return FamilyProposals(view, name, draft, proposals, refused)
         except ScheduleError as error:
             refused[name] = error.message
-        if not draft.is_fresh:
-            draft = ScheduleDraft(kernel, target)
-    return FamilyProposals(None, draft, proposals, refused)
+    for name, propose in FAMILIES.items() if origin != "registered" else ():
+        try:
+            proposals += [(name, proposal) for proposal in propose(view)] if name not in registered else []
+        except ScheduleError as error:
+            refused[name] = error.message
+    return FamilyProposals(view, None, None, proposals, refused)
 
 
 @contextmanager
@@ -181,10 +185,10 @@ def schedule_kernel(
     Schedules that are not legal are skipped, and named in the reason. `found` are the proposals, if they are known.
     """
     found = proposals_for(kernel, target, origin) if found is None else found
-    draft, refused = found.draft, dict(found.refused)
-    if found.taken_by is not None:
-        return _kernel_schedule(found.taken_by, draft, refused)
-    candidates, view = found.candidates, KernelView(kernel, target)
+    refused = dict(found.refused)
+    if found.taken_by is not None and found.draft is not None:
+        return _kernel_schedule(found.taken_by, found.draft, refused)
+    candidates, view, draft = found.candidates, found.view, ScheduleDraft(kernel, target)
     for index in in_order([candidate for _, candidate in candidates], view):
         name, candidate = candidates[index]
         try:

@@ -23,7 +23,6 @@ from xrelay.lowering.topi_to_loop.schedules.choose_family import (
 )
 from xrelay.lowering.topi_to_loop.schedules.common_steps import work_of
 from xrelay.lowering.topi_to_loop.schedules.kernel_view import KernelView
-from xrelay.passes.infra.conversion import dispose
 from xrelay.passes.loop.parametrize_kernels import kernels_by_structure, kernels_on_schedule, may_be_replaced
 from xrelay.target import Target
 from xrelay.target.cpus import MIN_PARALLEL_WORK
@@ -78,15 +77,15 @@ def _schedule_group(group: Sequence[FuncOp], target: Target, origin: Origin) -> 
 
 def _preference(kernel: FuncOp, target: Target, origin: Origin) -> _Preference:
     """Returns the preferred candidate of a kernel, if it reports its decisions."""
-    found, view = proposals_for(kernel, target, origin), KernelView(kernel, target)
+    found = proposals_for(kernel, target, origin)
     candidates = found.candidates if found.taken_by is None else ()
-    first = next(in_order([candidate for _, candidate in candidates], view), None)
+    first = next(in_order([candidate for _, candidate in candidates], found.view), None)
     decisions = None if first is None else candidates[first][1].decisions
     if first is None or decisions is None:
         return _Preference(kernel, found, None, 0)
     family, candidate = candidates[first]
-    choice = family, candidate.name, decisions(), tuple(_parallel(view))
-    return _Preference(kernel, found, choice, round(candidate.total(view).cycles))
+    choice = family, candidate.name, decisions(), tuple(_parallel(found.view))
+    return _Preference(kernel, found, choice, round(candidate.total(found.view).cycles))
 
 
 def _parallel(view: KernelView) -> Iterator[bool]:
@@ -111,5 +110,4 @@ def _schedule_alike(
         for each in left:
             if each.kernel in shared:
                 chosen[each.kernel] = replace(own, scheduled=None, cycles=each.cycles)
-                dispose(each.found.draft.kernel.detach_region(0))
     return chosen
