@@ -82,6 +82,10 @@ def registered_families() -> dict[str, Family]:
     return dict(REGISTERED)
 
 
+_MOST_CYCLES = (1 << 63) - 1
+"""Eight dynamic extents of the typical size exceed it."""
+
+
 @dataclass(frozen=True)
 class KernelSchedule:
     """The primitives for a kernel, the family that chose them, and the reason."""
@@ -101,7 +105,7 @@ class KernelSchedule:
         """Sets the attributes of a kernel that hold the reason for the schedule and the expected cycles."""
         kernel.attributes[SCHEDULE_REASON] = StringAttr(self.reason)
         if self.cycles is not None:
-            kernel.attributes[SCHEDULE_CYCLES] = IntegerAttr(self.cycles, i64)
+            kernel.attributes[SCHEDULE_CYCLES] = IntegerAttr(min(self.cycles, _MOST_CYCLES), i64)
 
 
 @dataclass(frozen=True)

@@ -63,3 +63,20 @@ func.func private @columns_1(%X: memref<6x?xf32> {loop.extents = array<i64: 0>},
   }
   func.return
 }
+
+// Cycles beyond the range of i64 become its greatest number.
+// CHECK-LABEL: func.func private @huge
+// CHECK-SAME: loop.schedule_cycles = 9223372036854775807 : i64
+func.func private @huge(%X: memref<2147483648x2147483648x64xf32>, %Y: memref<2147483648x2147483648x64xf32>) attributes {loop.kernel} {
+  loop.for "i" %i to 2147483648 {
+    loop.for "j" %j to 2147483648 {
+      loop.for "k" %k to 64 {
+        loop.block "copy" (%vi : spatial 2147483648 = %i, %vj : spatial 2147483648 = %j, %vk : spatial 64 = %k) reads(%X) writes(%Y) {
+          %x = loop.load %X[%vi, %vj, %vk] : memref<2147483648x2147483648x64xf32>
+          loop.store %x, %Y[%vi, %vj, %vk] : memref<2147483648x2147483648x64xf32>
+        }
+      }
+    }
+  }
+  func.return
+}
