@@ -224,6 +224,8 @@ def _by_known_scales(node: NodeView, rule: _ResizeRule, axes: Sequence[int], sca
     chosen = [axes[at] for at in kept]
     wanted: Integers = tuple(size for at in kept if isinstance(size := sizes[at], int))
     if len(wanted) < len(kept):
+        if rule.repeats and all(factors[at].is_integer() for at in kept):
+            return _repeated(node, chosen, [int(factors[at]) for at in kept])
         ratios = [_ratio(factors[at]) for at in kept]
         wide = node.emit("multiply", _extents(node, chosen, "int64"), _integers(node, [r.numerator for r in ratios]))
         wanted = node.emit("divide", wide, _integers(node, [r.denominator for r in ratios]))
@@ -323,24 +325,25 @@ def _of_known_sizes(
     node.require_size(known, numpy_dtype(node.element_type(0)).itemsize)
     if 0 in known and len(known) == len(shape):
         return node.emit_filled(np.zeros((), numpy_dtype(node.element_type(0))), known, "empty")
-    if rule.repeats and _are_whole(node, axes, sizes):
-        return _repeated(node, axes, sizes)
+    factors = _whole_factors(node, axes, sizes) if rule.repeats else None
+    if factors is not None:
+        return _repeated(node, axes, factors)
     return _as_image(node, rule, axes, sizes) if is_exact else None
 
 
-def _are_whole(node: NodeView, axes: Sequence[int], sizes: Sequence[int]) -> bool:
-    extents = [node.shape(0)[axis] for axis in axes]
-    return all(isinstance(n, int) and n and size % n == 0 for n, size in zip(extents, sizes, strict=True))
+def _whole_factors(node: NodeView, axes: Sequence[int], sizes: Sequence[int]) -> list[int] | None:
+    """The ratios of the sizes and the extents of the axes, or None if one is unknown or not an integer."""
+    pairs = zip([node.shape(0)[axis] for axis in axes], sizes, strict=True)
+    factors = [size // n for n, size in pairs if isinstance(n, int) and n and size % n == 0]
+    return factors if len(factors) == len(axes) else None
 
 
-def _repeated(node: NodeView, axes: Sequence[int], sizes: Sequence[int]) -> SSAValue:
-    """Each element repeated by an integer factor."""
+def _repeated(node: NodeView, axes: Sequence[int], factors: Sequence[int]) -> SSAValue:
+    """Each element repeated by an integer factor along each axis."""
     result = node.input(0)
-    for axis, size in zip(axes, sizes, strict=True):
-        extent = node.shape(0)[axis]
-        times = size // extent if isinstance(extent, int) else 1
-        if times != 1:
-            result = node.emit("repeat", result, repeats=times, axis=axis)
+    for axis, factor in zip(axes, factors, strict=True):
+        if factor != 1:
+            result = node.emit("repeat", result, repeats=factor, axis=axis)
     return result
 
 

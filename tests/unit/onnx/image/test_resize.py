@@ -155,6 +155,14 @@ def test_names_stay_names() -> None:
     assert "relay.image.resize2d" in fixed
 
 
+@pytest.mark.parametrize(("scales", "repeats"), [([1, 1, 2, 3], 2), ([1, 1, 2, 1], 1), ([1, 1, 2, 1.5], 0)])
+def test_named_axes_are_repeated_by_integer_scales(scales: list[float], repeats: int) -> None:
+    words: dict[str, Any] = {"coordinate_transformation_mode": "asymmetric", "nearest_mode": "floor"}
+    text = check(*resized((2, 3, 4, 6), dims=("n", 3, "h", "w"), scales=scales, **words))
+    assert text.count("relay.repeat") == repeats
+    assert ("dyn.image.resize" in text) == (repeats == 0)
+
+
 @pytest.mark.parametrize(("opset", "op"), [(9, "Upsample"), (10, "Resize")])
 @pytest.mark.parametrize("mode", ["nearest", "linear"])
 def test_old_opsets_divide_places_by_the_scale(opset: int, op: str, mode: str) -> None:
