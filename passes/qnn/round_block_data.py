@@ -26,6 +26,7 @@ that is no whole number of blocks. Targets without vectors of 16 f32 keep the pr
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from xdsl.context import Context
@@ -51,6 +52,9 @@ from xrelay.passes.graph.op_kinds import is_constant
 from xrelay.passes.graph.remarks import Remarks, report
 from xrelay.passes.graph.rewriting import Emitter, constant_of, rewrite_once, static_shape
 from xrelay.passes.infra.xrelay_pass import XRelayPass, quantises
+
+_BYTE = 8
+"""The number of bits of a byte."""
 
 LARGEST = 127.0
 """The largest byte of the data."""
@@ -151,25 +155,33 @@ def _rounded(emit: Emitter, data: SSAValue, size: int) -> Bytes:
 def _bytes_of_weight(emit: Emitter, op: BlockDenseOp) -> SSAValue:
     """Emits the weight in the order of `qnn.contrib_block_dense_bytes`: a word has the bytes of a unit in a group."""
     words, bits = _padded(emit, op.weight), op.bits.value.data
-    _, count = static_shape(words)
-    numbers = 8 // bits
+    numbers = _numbers(emit, words, bits)
+    bytes = emit.call(TupleOp, *(_joined(emit, numbers[term::TERMS], bits) for term in range(TERMS)))
+    shape = (-4, -1, UNITS, static_shape(words)[1], TERMS)
+    split = emit.call(ReshapeOp, emit.call(StackOp, bytes, axis=2), newshape=shape)
+    return emit.call(ReshapeOp, emit.call(TransposeOp, split, axes=(0, 2, 1, 3)), newshape=(0, 0, -3))
+
+
+def _numbers(emit: Emitter, words: SSAValue, bits: int) -> list[SSAValue]:
+    """Emits the numbers in each word, without sign and as bytes: arrays of words would take four times the memory."""
     bytes = [
-        _joined(emit, [_number(emit, words, bits, TERMS * h + t) for h in range(numbers)], bits) for t in range(TERMS)
+        emit.call(CastOp, emit.call(RightShiftOp, words, emit.scalar(place, words.type)), dtype="uint8")
+        for place in range(0, 4 * _BYTE, _BYTE)
     ]
-    together = emit.call(StackOp, emit.call(TupleOp, *bytes), axis=2)
-    narrow = emit.call(CastOp, together, dtype="uint8")
-    split = emit.call(ReshapeOp, narrow, newshape=(-4, -1, UNITS, count, TERMS))
-    moved = emit.call(TransposeOp, split, axes=(0, 2, 1, 3))
-    return emit.call(ReshapeOp, moved, newshape=(0, 0, -3))
+    if bits == _BYTE:
+        return bytes
+    return [
+        emit.call(
+            BitwiseAndOp,
+            emit.call(RightShiftOp, each, emit.scalar(shift, each.type)),
+            emit.scalar(2**bits - 1, each.type),
+        )
+        for each in bytes
+        for shift in range(0, _BYTE, bits)
+    ]
 
 
-def _number(emit: Emitter, words: SSAValue, bits: int, place: int) -> SSAValue:
-    """Emits number `place` of each word, without sign."""
-    shifted = emit.call(RightShiftOp, words, emit.scalar(bits * place, words.type)) if place else words
-    return emit.call(BitwiseAndOp, shifted, emit.scalar(2**bits - 1, words.type))
-
-
-def _joined(emit: Emitter, numbers: list[SSAValue], bits: int) -> SSAValue:
+def _joined(emit: Emitter, numbers: Sequence[SSAValue], bits: int) -> SSAValue:
     """Emits bytes of several numbers, the first in the lowest bits."""
     result, *others = numbers
     for place, number in enumerate(others, 1):
@@ -184,10 +196,10 @@ def _zero_points(emit: Emitter, op: BlockDenseOp) -> SSAValue:
     if not shape_of(points.type):
         half = emit.scalar(2 ** (bits - 1), points.type)
         return emit.call(CastOp, emit.call(AddOp, points, half), dtype="uint8")
-    numbers = [_number(emit, points, bits, place) for place in range(32 // bits)]
-    rows = emit.call(ReshapeOp, emit.call(StackOp, emit.call(TupleOp, *numbers), axis=2), newshape=(0, -3))
+    numbers = emit.call(TupleOp, *_numbers(emit, points, bits))
+    rows = emit.call(ReshapeOp, emit.call(StackOp, numbers, axis=2), newshape=(0, -3))
     own = emit.call(StridedSliceOp, rows, begin=(0,), end=static_shape(op.scales)[1:], axes=(1,))
-    return _in_blocks(emit, emit.call(CastOp, own, dtype="uint8"))
+    return _in_blocks(emit, own)
 
 
 def _in_blocks(emit: Emitter, value: SSAValue) -> SSAValue:

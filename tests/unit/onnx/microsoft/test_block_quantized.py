@@ -44,6 +44,14 @@ def test_products_by_blocks_that_lie_flat_with_zero_points_as_numbers() -> None:
     check("MatMulNBits", inputs, constants=(1, 2, 3), bits=4, **BLOCKS)
 
 
+@pytest.mark.parametrize("level", [0, 4])
+def test_accuracy_level_four_permits_data_of_bytes(level: int) -> None:
+    words: dict[str, Any] = {"K": 64, "N": 3, "block_size": 32, "bits": 4, "accuracy_level": level}
+    inputs = [normal(2, 64), numbers(3, 2, 16), np.abs(normal(3, 2))]
+    text = str(import_onnx(node_model("MatMulNBits", inputs, 21, domain=DOMAIN, constants=(1, 2), **words)))
+    assert ("rounds_data = true" in text) == (level == 4)
+
+
 @pytest.mark.parametrize("constants", [(1, 2, 3), (2, 3), (1, 3), (1, 2)])
 def test_products_by_blocks_of_the_run(constants: tuple[int, ...]) -> None:
     """A weight with an input that is known only at run time is dequantised by plain ops."""
