@@ -50,7 +50,8 @@ class NumericCheck(PassInstrument):
     Floats may differ by `rtol` of the value plus `rtol` of the output's largest value; without `rtol`, by nothing after
     an exact pass and by 1e-5 after any other, including a user's. No other number may differ, except after a quantising
     pass, which may change integers by 4, floats by a twentieth, and their type. `inputs` are the inputs of `function`,
-    by default random from `seed`. `function` defaults to `@main`, else to the only public function.
+    by default random from `seed`. `function` defaults to `@main`, else to the only public function, else to the only
+    function.
     """
 
     def __init__(
@@ -227,15 +228,16 @@ def _input_rows(function: FuncOp) -> list[tuple[Shape, np.dtype[Any]]]:
 
 
 def _entry(mod: ModuleOp) -> str:
-    """Returns the function to run: `main`, else the only public function."""
+    """Returns the function to run: `main`, else the only public function, else the only function."""
     functions = _functions(mod)
     if any(op.sym_name.data == "main" for op in functions):
         return "main"
     public = [op for op in functions if op.sym_visibility is None or op.sym_visibility.data != "private"]
-    if len(public) != 1:
+    entries = public or functions
+    if len(entries) != 1:
         names = ", ".join(f"@{op.sym_name.data}" for op in functions)
         raise InterpreterError(f"the module has no function @main; it has {names or 'none'}")
-    return public[0].sym_name.data
+    return entries[0].sym_name.data
 
 
 def _is_float(array: Array) -> bool:
