@@ -59,10 +59,12 @@ class LoopComputeInPlacePass(XRelayPass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Rewrites the calls and kernels of the module in place."""
-        pairs = _pairs_of_kernels(op)
-        chosen: dict[str, dict[tuple[int, int], list[func.CallOp]]] = {}
         functions = [each for each in op.ops if isinstance(each, func.FuncOp) and len(each.body.blocks) == 1]
-        for function in (each for each in functions if LOOP_KERNEL not in each.attributes):
+        callers = [each for each in functions if LOOP_KERNEL not in each.attributes and ops_of(each, memref.AllocOp)]
+        # Only buffers that are allocated can be reused: a graph of one kernel has none.
+        pairs = _pairs_of_kernels(op) if callers else {}
+        chosen: dict[str, dict[tuple[int, int], list[func.CallOp]]] = {}
+        for function in callers:
             for call, pair in _Reuse(function, self.least).run(pairs):
                 chosen.setdefault(call.callee.string_value(), {}).setdefault(pair, []).append(call)
         _mark(op, chosen)
