@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import lru_cache
+from typing import Final
 
 from xdsl.dialects.builtin import (
     ArrayAttr,
@@ -17,6 +18,10 @@ from xdsl.dialects.builtin import (
     UnknownLoc,
 )
 from xdsl.ir import Attribute, Operation
+
+from xrelay.dialects.shared.op_making import UNKNOWN
+
+_NONE: Final = NoneAttr()
 
 
 def format_location(location: Attribute) -> str | None:
@@ -72,8 +77,8 @@ def fuse_locations(locations: Iterable[LocationAttr]) -> LocationAttr:
         elif isinstance(location, FileLineColLoc | NameLoc | CallSiteLoc | FusedLoc):
             found[location] = None
     if len(found) > 1:
-        return FusedLoc(tuple(found), NoneAttr())
-    return next(iter(found), UnknownLoc())
+        return FusedLoc(tuple(found), _NONE)
+    return next(iter(found), UNKNOWN)
 
 
 def locate(ops: Iterable[Operation], location: LocationAttr) -> None:

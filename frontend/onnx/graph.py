@@ -6,7 +6,7 @@ from collections import ChainMap
 from collections.abc import Mapping, Sequence
 from functools import cached_property, lru_cache
 from itertools import count
-from typing import TypeVar
+from typing import Final, TypeVar
 
 import onnx
 from xdsl.dialects.builtin import NameLoc, NoneAttr, StringAttr
@@ -24,11 +24,13 @@ from xrelay.frontend.onnx.tensors import TensorBytes, dense_array, tensor_array,
 
 OpT = TypeVar("OpT", bound=Operation)
 
+_NONE: Final = NoneAttr()
+
 
 @lru_cache(maxsize=64)
 def _location_of(source: str) -> NameLoc:
     """Returns the location of a node's ops; the nodes that are imported at a time share few."""
-    return NameLoc(StringAttr(source), NoneAttr())
+    return NameLoc(StringAttr(source), _NONE)
 
 
 class GraphBuilder:

@@ -37,6 +37,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from xrelay.dialects.shared.levels import level_of
 from xrelay.dialects.shared.locations import describe_location, locate
 from xrelay.dialects.shared.op_lists import all_ops, is_kind, ops_in
+from xrelay.dialects.shared.op_making import UNKNOWN
 from xrelay.errors import LoweringError
 from xrelay.passes.infra.pattern_counts import RECORDER
 
@@ -80,7 +81,7 @@ class ConversionRewriter:
         """Casts that may have become unused."""
         self._converted: dict[SSAValue, SSAValue] = {}
         self._inserted: list[Operation] = []
-        self._location: LocationAttr = UnknownLoc()
+        self._location: LocationAttr = UNKNOWN
 
     def begin(self, op: Operation) -> None:
         """Sets the insertion point before `op`, and the location of new ops to that of `op`."""

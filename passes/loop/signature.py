@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Final
 
 from xdsl.dialects import func
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr
 from xdsl.ir import Attribute, BlockArgument
 
 from xrelay.dialects.shared.types import function_type
+
+_EMPTY: Final = DictionaryAttr({})
 
 
 def insert_arguments(
@@ -37,10 +40,13 @@ def argument_attrs(function: func.FuncOp) -> list[dict[str, Attribute]]:
 
 def set_argument_attrs(function: func.FuncOp, attrs: Sequence[Mapping[str, Attribute]]) -> None:
     """Replaces the attributes of all arguments; removes the property if there are no attributes."""
-    has_any = any(attrs)
-    function.arg_attrs = ArrayAttr([DictionaryAttr(dict(each)) for each in attrs]) if has_any else None
+    function.arg_attrs = ArrayAttr(list(map(_dictionary, attrs))) if any(attrs) else None
 
 
 def set_result_attrs(function: func.FuncOp, attrs: Sequence[Mapping[str, Attribute]]) -> None:
     """Replaces the attributes of all results; removes the property if there are no attributes."""
-    function.res_attrs = ArrayAttr([DictionaryAttr(dict(each)) for each in attrs]) if any(attrs) else None
+    function.res_attrs = ArrayAttr(list(map(_dictionary, attrs))) if any(attrs) else None
+
+
+def _dictionary(attrs: Mapping[str, Attribute]) -> DictionaryAttr:
+    return DictionaryAttr(dict(attrs)) if attrs else _EMPTY
