@@ -34,7 +34,7 @@ from xdsl.dialects.builtin import ModuleOp, i32
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
 
-from xrelay.dialects.relay.ops.qnn.block_bytes import TERMS, UNITS, ContribBlockDenseBytesOp
+from xrelay.dialects.relay.ops.qnn.block_bytes import ContribBlockDenseBytesOp
 from xrelay.dialects.relay.ops.qnn.blocks import BlockDenseOp
 from xrelay.dialects.relay.ops.tensor.arithmetic import AddOp, DivideOp, MaximumOp, MultiplyOp
 from xrelay.dialects.relay.ops.tensor.cast import CastOp
@@ -47,6 +47,7 @@ from xrelay.dialects.relay.ops.tensor.shape import ExpandDimsOp, ReshapeOp
 from xrelay.dialects.relay.ops.tensor.transform import PadOp, TransposeOp
 from xrelay.dialects.relay.ops.tensor.unary import AbsOp
 from xrelay.dialects.relay.structure.tuples import TupleOp
+from xrelay.dialects.shared.block_bytes import TERMS, UNITS
 from xrelay.dialects.shared.types import element_type_of, is_complete, shape_of
 from xrelay.passes.graph.op_kinds import is_constant
 from xrelay.passes.graph.remarks import Remarks, report

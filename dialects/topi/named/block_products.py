@@ -10,18 +10,13 @@ from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
 from xrelay.dialects.shared.attribute_names import MATERIALIZED
+from xrelay.dialects.shared.block_bytes import TERMS, UNITS
 from xrelay.dialects.topi.build import Body, compute
 from xrelay.dialects.topi.compute import ComputeOp
 from xrelay.dialects.topi.named.base import UNSIGNED_BYTE, Expansion, NamedOp, add_product, verify_ranks
 from xrelay.dialects.topi.named.matmul import rows_and_columns
 from xrelay.dialects.topi.shapes import known_shape_of, shape_list, shape_of, tensor_type
 from xrelay.index_algebra.dims import Dim, Shape, certainly_differ
-
-TERMS = 4
-"""The neighbouring bytes of a unit, whose products one instruction adds up."""
-
-UNITS = 16
-"""The units in a block of the weight."""
 
 
 @irdl_op_definition

@@ -22,13 +22,8 @@ from xrelay.dialects.relay.op_definition import (
     register_relay_op,
     tensor_type,
 )
+from xrelay.dialects.shared.block_bytes import TERMS, UNITS
 from xrelay.dialects.shared.dtypes import element_type
-
-TERMS = 4
-"""The neighbouring terms of a unit in the weight."""
-
-UNITS = 16
-"""The units in a block of the weight."""
 
 _FLOATS = tuple(map(element_type, ("float16", "bfloat16", "float32")))
 _BYTE = element_type("uint8")
