@@ -56,7 +56,7 @@ def rows_of(loop: ForOp, last: Sequence[Operation]) -> Rows | None:
 
 
 def _is_shared(loop: ForOp, block: BlockOp, copied: BlockOp, last: Sequence[Operation], rows: Rows) -> bool:
-    """Whether a block depends on no row and is computed once for a tile, such as one that unpacks a weight."""
+    """Whether a tile computes a block once for all rows, because the block reads no row: it may unpack a weight."""
     depends = any(loop.index in op.operands for op in (block, *all_ops(block)))
     is_inside = any(row.loop.is_ancestor(copied) for row in rows.values())
     return not depends and not is_inside and allocated_buffers(last).issuperset(copied.writes)

@@ -104,7 +104,7 @@ def dot_product_of(op: MultiReductionOp) -> DotProduct | None:
 
 
 def _source(op: Operation | Block, lanes: int) -> SSAValue | None:
-    """Returns the bytes of all lanes that `op` reshapes, or those of one that it broadcasts; None for another op."""
+    """Returns the bytes of all lanes before a reshape, or those of one lane before a broadcast; None for others."""
     if not isinstance(op, vector.BroadcastOp | ShapeCastOp):
         return None
     count = DOT_TERMS if isinstance(op, vector.BroadcastOp) else DOT_TERMS * lanes

@@ -86,7 +86,7 @@ def propose_block_products(view: KernelView) -> list[Proposal]:
 
 
 def _blocks_of(view: KernelView) -> Blocks | None:
-    """Returns the blocks of the only product of a kernel; None if there is none, or several."""
+    """Returns the blocks of the product of a kernel; None for a kernel without a product, or with several."""
     own = [block for block in view.blocks() if is_expanded_from(block, MatmulBlocksOp)]
     unpack = [block.block_name for block in own if not block.is_reduction]
     reductions = [block for block in own if block.is_reduction]

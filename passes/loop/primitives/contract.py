@@ -37,8 +37,8 @@ def contract(kernel: func.FuncOp, step: Contract) -> None:
     }
     ```
 
-    The block adds the product of two bytes to an i32: `X[…, %vk]`, the same in every lane, and `W[…, %vo, %vk]`, of
-    which one is ui8 and the other i8. The four bytes of each lane are contiguous, and so are the lanes. Or it adds the
+    The block adds the product of two bytes to an i32: `X[…, %vk]`, the same in every lane, and `W[…, %vo, %vk]`. One
+    factor is ui8, the other i8. The four bytes of each lane are contiguous, and so are the lanes. Or the block adds the
     product of two bf16 to an f32: `%vk` has two iterations, and the factors are in this order. CPUs have instructions
     for these operations.
 
