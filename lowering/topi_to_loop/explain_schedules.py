@@ -103,9 +103,10 @@ def explain_schedule(kernel: func.FuncOp, target: Target) -> ExplainedSchedule:
 def _ranking(kernel: func.FuncOp, target: Target) -> Iterator[RankedSchedule]:
     """Yields the schedules of a kernel in the order of preference, then refused ones without an estimate."""
     found = proposals_for(kernel, target)
-    if found.taken_by is not None and found.draft is not None:
-        schedule, decisions = found.draft.schedule.attr, tuple(found.draft.reasons)
-        yield RankedSchedule(found.taken_by, "", "registered without a cost", None, schedule, None, decisions)
+    if found.taken is not None:
+        family, draft = found.taken
+        schedule, decisions = draft.schedule.attr, tuple(draft.reasons)
+        yield RankedSchedule(family, "", "registered without a cost", None, schedule, None, decisions)
     proposals = [(family, each) for family, each in found.proposals if isinstance(each, Candidate)]
     for index in in_order([candidate for _, candidate in proposals], found.view):
         family, candidate = proposals[index]

@@ -62,9 +62,11 @@ class LoopScheduleKernelsPass(XRelayPass):
         LoopMergeKernelsPass().apply(ctx, op)
         LoopParametrizeKernelsPass().apply(ctx, op)
         for kernel, choice in chosen.items():
-            if kernel.parent is None and choice.scheduled is not None:
+            if choice.scheduled is None:
+                continue
+            if kernel.parent is None:
                 dispose(choice.scheduled.detach_region(0))
-            elif kernel.parent is not None and choice.scheduled is not None:
+            else:
                 _replace(kernel, choice.scheduled)
 
 

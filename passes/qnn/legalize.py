@@ -31,6 +31,7 @@ from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
 from xrelay.dialects.relay.core.registry import relay_ops_of
 from xrelay.dialects.relay.ops.qnn.unary import QnnFunctionOp, QnnSoftmaxOp
 from xrelay.dialects.shared.dtypes import numpy_dtype
+from xrelay.dialects.shared.op_lists import is_kind
 from xrelay.passes.graph.rewriting import Emitter, constant_of, rewrite
 from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
 from xrelay.passes.qnn.tables import all_numbers, evaluated, look_up
@@ -46,7 +47,7 @@ class QnnLegalizePass(XRelayPass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Rewrites the module in place."""
-        functions = [kind for kind in relay_ops_of(QnnFunctionOp) if kind not in relay_ops_of(QnnSoftmaxOp)]
+        functions = [kind for kind in relay_ops_of(QnnFunctionOp) if not is_kind(kind, (QnnSoftmaxOp,))]
         rewrite(op, dict.fromkeys(functions, LookUpFunction()))
 
 

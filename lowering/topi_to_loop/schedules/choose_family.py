@@ -114,10 +114,8 @@ class FamilyProposals:
 
     view: KernelView
     """The kernel as it is; candidates estimate their costs on it."""
-    taken_by: str | None
-    """The registered family that has scheduled the kernel itself."""
-    draft: ScheduleDraft | None
-    """The draft that this family has scheduled."""
+    taken: tuple[str, ScheduleDraft] | None
+    """The registered family that has scheduled the kernel itself, and its draft."""
     proposals: Sequence[tuple[str, Proposal]]
     """The proposals of the families, in their order."""
     refused: Mapping[str, str]
@@ -147,7 +145,7 @@ def proposals_for(kernel: func.FuncOp, target: Target, origin: Origin = "all") -
                     proposals += [(name, _with_name(name, proposal)) for proposal in answer or ()]
             if answer is True:
                 split_long_sums(draft)
-                return FamilyProposals(view, name, draft, proposals, refused)
+                return FamilyProposals(view, (name, draft), proposals, refused)
         except ScheduleError as error:
             refused[name] = error.message
     for name, propose in FAMILIES.items() if origin != "registered" else ():
@@ -155,7 +153,7 @@ def proposals_for(kernel: func.FuncOp, target: Target, origin: Origin = "all") -
             proposals += [(name, proposal) for proposal in propose(view)] if name not in registered else []
         except ScheduleError as error:
             refused[name] = error.message
-    return FamilyProposals(view, None, None, proposals, refused)
+    return FamilyProposals(view, None, proposals, refused)
 
 
 @contextmanager
@@ -190,8 +188,8 @@ def schedule_kernel(
     """
     found = proposals_for(kernel, target, origin) if found is None else found
     refused = dict(found.refused)
-    if found.taken_by is not None and found.draft is not None:
-        return _kernel_schedule(found.taken_by, found.draft, refused)
+    if found.taken is not None:
+        return _kernel_schedule(*found.taken, refused)
     candidates, view, draft = found.candidates, found.view, ScheduleDraft(kernel, target)
     for index in in_order([candidate for _, candidate in candidates], view):
         name, candidate = candidates[index]

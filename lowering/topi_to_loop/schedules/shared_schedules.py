@@ -6,7 +6,7 @@ may have five.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -78,19 +78,19 @@ def _schedule_group(group: Sequence[FuncOp], target: Target, origin: Origin) -> 
 def _preference(kernel: FuncOp, target: Target, origin: Origin) -> _Preference:
     """Returns the preferred candidate of a kernel, if it reports its decisions."""
     found = proposals_for(kernel, target, origin)
-    candidates = found.candidates if found.taken_by is None else ()
+    candidates = found.candidates if found.taken is None else ()
     first = next(in_order([candidate for _, candidate in candidates], found.view), None)
     decisions = None if first is None else candidates[first][1].decisions
     if first is None or decisions is None:
         return _Preference(kernel, found, None, 0)
     family, candidate = candidates[first]
-    choice = family, candidate.name, decisions(), tuple(_parallel(found.view))
+    choice = family, candidate.name, decisions(), _parallel(found.view)
     return _Preference(kernel, found, choice, round(candidate.total(found.view).cycles))
 
 
-def _parallel(view: KernelView) -> Iterator[bool]:
-    """Yields for each block of a kernel whether several threads may share its work."""
-    yield from (view.target.threads > 1 and work_of(block) >= MIN_PARALLEL_WORK for block in view.blocks())
+def _parallel(view: KernelView) -> tuple[bool, ...]:
+    """Returns for each block of a kernel whether several threads may share its work."""
+    return tuple(view.target.threads > 1 and work_of(block) >= MIN_PARALLEL_WORK for block in view.blocks())
 
 
 def _schedule_alike(
