@@ -40,6 +40,8 @@ VECTOR_PASSES: Final = (
 
 _STORE: Final = re.compile(r"^\s*store (?:atomic |volatile )*(.)", re.MULTILINE)
 _VECTOR, _POINTER = "<", "p"
+_HELPER: Final = re.compile(r"^define internal .*?^}$", re.MULTILINE | re.DOTALL)
+"""A function that is always inlined, or that calls the system."""
 _ARRAY: Final = re.compile(r"^  (%\S+) = alloca \[", re.MULTILINE)
 _LANE: Final = re.compile(
     r"^  (?P<place>%\S+) = getelementptr inbounds \S+, ptr (?P<array>%\S+), i64 %\S+\n"
@@ -99,13 +101,16 @@ def is_vector_code(ir_text: str) -> bool:
 
     Pointers pass arguments to threads. Scalar loops store scalars: their results or intermediate accumulators. An
     unrolled loop may collect the lanes of a vector in an array on the stack, because the array becomes a register.
+    Functions with internal linkage do not count: they are always inlined, or call the system, as for scratch memory,
+    whose size they store.
     """
-    arrays, unrolled = set(_ARRAY.findall(ir_text)), _unrolled_loops(ir_text)
+    unrolled, stores = _unrolled_loops(ir_text), _HELPER.sub("", ir_text)
+    arrays = set(_ARRAY.findall(stores))
 
     def without_lane(found: re.Match[str]) -> str:
         return "" if found["array"] in arrays and found["loop"] in unrolled else found[0]
 
-    kinds = set(_STORE.findall(_LANE.sub(without_lane, ir_text) if arrays else ir_text))
+    kinds = set(_STORE.findall(_LANE.sub(without_lane, stores) if arrays else stores))
     return _VECTOR in kinds and kinds <= {_VECTOR, _POINTER} and not _branches_in_unrolled(ir_text)
 
 

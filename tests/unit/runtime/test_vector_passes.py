@@ -109,6 +109,13 @@ def test_lanes_are_collected_in_a_register(array: str, unroll: str, expected: bo
     assert is_vector_code(_LANES.format(array=array, unroll=unroll)) is expected
 
 
+@pytest.mark.parametrize(("linkage", "expected"), [("internal ", True), ("", False)])
+def test_functions_that_allocate_do_not_count(linkage: str, expected: bool):
+    helper = f"define {linkage}void @scratch(ptr %p) {{\nentry:\n  store i64 1, ptr %p\n  ret void\n}}\n"
+    assert is_vector_code(helper + _text(_STORE)) is expected
+    assert not is_vector_code(helper)
+
+
 def test_a_choice_of_the_loop_around_is_none_of_the_unrolled_loop():
     outer = _text(_BRANCH, unroll="disable")
     inner = _text(_STORE).replace("@f", "@g").replace("!1", "!3").replace("!0", "!2")
