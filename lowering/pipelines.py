@@ -59,12 +59,17 @@ OPTIMIZER: Final = frozenset({Phase.LIFTED, Phase.OPTIMIZED})
 
 
 def llvm_pipeline(
-    *, converts_f16: bool = True, dot_products: tuple[str, int] | None = None, scalef: bool = False
+    *,
+    converts_f16: bool = True,
+    dot_products: tuple[str, int] | None = None,
+    scalef: bool = False,
+    fma: bool = False,
 ) -> tuple[str, ...]:
     """Returns the names of the passes, in order, for a CPU with or without instructions to convert f16.
 
     `dot_products` is the name of the CPU's instruction for sums of products of bytes, with the width in bits of its
-    longest vectors. `scalef` is whether the CPU has AVX-512's instructions for powers of two.
+    longest vectors. `scalef` is whether the CPU has AVX-512's instructions for powers of two, and `fma` whether it has
+    fused multiply-adds.
 
     Each pass also runs alone on a text; the program between two of them is valid upstream MLIR.
     """
@@ -74,11 +79,16 @@ def llvm_pipeline(
         "arith-guard-division",
         "arith-expand-half" if converts_f16 else "arith-expand-half{f16=true}",
         _expand_dot_products(dot_products),
-        "math-expand{scalef=true}" if scalef else "math-expand",
+        _expand_math(scalef=scalef, fma=fma),
         "convert-scf-to-llvm",
         "llvm-hoist-addresses",
         "llvm-recursion-to-frames",
     )
+
+
+def _expand_math(**instructions: bool) -> str:
+    options = [f"{name}=true" for name, exists in instructions.items() if exists]
+    return f"math-expand{{{' '.join(options)}}}" if options else "math-expand"
 
 
 def _expand_dot_products(dot_products: tuple[str, int] | None) -> str:
@@ -132,6 +142,7 @@ def compile_stages(
     converts_f16: bool = True,
     dot_products: tuple[str, int] | None = None,
     scalef: bool = False,
+    fma: bool = False,
     tile_products: Sequence[TileProduct] = (),
     entry: str = MAIN,
     selection: PassSelection = LEVEL_ONLY,
@@ -143,18 +154,18 @@ def compile_stages(
     the form of `loop-assign-schedules{target=…}`, empty for the generic target. `converts_f16` is whether the target
     has conversion instructions between f16 and f32. `dot_products` is the name of the target's instruction for sums of
     products of bytes, with the width in bits of its longest vectors. `scalef` is whether the target has
-    AVX-512's instructions for powers of two. `tile_products` are its instructions on tiles.
-    `entry` is the entry of the program that later stages process: `main`, or a function of `relay.callers`.
-    `selection` enables or disables passes of the optimiser regardless of their level; without `relay-fuse-ops` every op
-    is a kernel of its own. `records` is the path of a file of tuning records; it may be empty. Raises `InputError` if
-    `opt_level` is not between 0 and 3.
+    AVX-512's instructions for powers of two, and `fma` whether it has fused multiply-adds. `tile_products` are its
+    instructions on tiles. `entry` is the entry of the program that later stages process: `main`, or a function of
+    `relay.callers`. `selection` enables or disables passes of the optimiser regardless of their level; without
+    `relay-fuse-ops` every op is a kernel of its own. `records` is the path of a file of tuning records; it may be
+    empty. Raises `InputError` if `opt_level` is not between 0 and 3.
     """
     if not 0 <= opt_level <= MAX_OPT_LEVEL:
         raise InputError(f"opt_level must be between 0 and {MAX_OPT_LEVEL}, found {opt_level}")
     assign = [f"loop-assign-schedules{_options(target=schedule_target)}"]
     if records:
         assign.insert(0, f"loop-assign-records{_options(file=records, target=schedule_target)}")
-    llvm = llvm_pipeline(converts_f16=converts_f16, dot_products=dot_products, scalef=scalef)
+    llvm = llvm_pipeline(converts_f16=converts_f16, dot_products=dot_products, scalef=scalef, fma=fma)
     tiles = ",".join(product.name for product in tile_products)
     added = tuple(registered_passes().values())
     return list(_stages(opt_level, vector_lanes, tiles, entry, selection, tuple(assign), llvm, added))

@@ -187,6 +187,11 @@ class Target:
         return self.arch == "x86_64" and self._has("avx512f", "avx512dq")
 
     @property
+    def fma(self) -> bool:
+        """Whether an instruction multiplies and adds floats with one rounding."""
+        return self.arch == "aarch64" or self._has("fma")
+
+    @property
     def masks(self) -> bool:
         """Whether an instruction loads or stores the lanes of a vector that a mask selects, for elements of any size.
 

@@ -43,11 +43,9 @@ from math import pi
 
 from xdsl.context import Context
 from xdsl.dialects import llvm, math, scf, vector
-from xdsl.dialects.arith import ConstantOp, ExtFOp, TruncFOp
+from xdsl.dialects.arith import DivfOp, ExtFOp, TruncFOp
 from xdsl.dialects.builtin import (
-    DenseIntOrFPElementsAttr,
     Float32Type,
-    FloatAttr,
     ModuleOp,
     VectorType,
     f32,
@@ -75,6 +73,11 @@ from xrelay.lowering.to_llvm.expansions.exponentials import (
     power_of_two,
 )
 from xrelay.lowering.to_llvm.expansions.inlined_ops import InlinedOps, number
+from xrelay.lowering.to_llvm.expansions.quotients import (
+    ExpandRoundedQuotient,
+    constant_number,
+    is_rounded_quotient,
+)
 from xrelay.lowering.to_llvm.ops import type_suffix
 from xrelay.passes.infra.conversion import AnyPattern, ConversionPattern, ConversionRewriter, apply_conversion
 from xrelay.passes.infra.xrelay_pass import XRelayPass, reassociates
@@ -217,7 +220,7 @@ class ExpandSimplePower(ConversionPattern[math.PowFOp]):
 
     def rewrite(self, op: math.PowFOp, rewriter: ConversionRewriter) -> str | None:
         """Computes the power by the magnitude of the exponent, then the quotient if it is negative."""
-        x, exponent = number(op.lhs, rewriter), _constant_exponent(op)
+        x, exponent = number(op.lhs, rewriter), constant_number(op.rhs)
         if exponent not in SIMPLE_EXPONENTS:
             return f"the exponent is none of {SIMPLE_EXPONENTS}"
         power = _simple_power(x, abs(exponent))
@@ -277,15 +280,6 @@ def _exp2(x: Number) -> Number:
     return fraction.polynomial(EXP2) * power_of_two(shifted.bits(i64) - DOUBLE.rounding_bits, DOUBLE)
 
 
-def _constant_exponent(op: math.PowFOp) -> float | None:
-    """Returns the exponent of a power if it is a constant, the same in all lanes."""
-    constant = op.rhs.owner
-    attribute = constant.value if isinstance(constant, ConstantOp) else None
-    if isinstance(attribute, DenseIntOrFPElementsAttr):
-        attribute = attribute.get_attrs()[0] if attribute.is_splat() else None
-    return attribute.value.data if isinstance(attribute, FloatAttr) else None
-
-
 SIMPLE_EXPONENTS = (2.0, 3.0, 4.0, 0.5, -0.5, -1.0)
 """The exponents of powers that become products, roots and quotients."""
 
@@ -328,10 +322,16 @@ def _any(conditions: Number) -> Number:
 
 
 def _is_legal(op: Operation) -> bool:
+    if isinstance(op, DivfOp):
+        return not is_rounded_quotient(op)
+    return _is_legal_function(op)
+
+
+def _is_legal_function(op: Operation) -> bool:
     if not _is_expanded(type(op)):
         return True
     if isinstance(op, math.PowFOp) and element_type(op.result.type) == f64:
-        return _constant_exponent(op) not in SIMPLE_EXPONENTS
+        return constant_number(op.rhs) not in SIMPLE_EXPONENTS
     element = element_type(op.results[0].type)
     return not isinstance(element, Float32Type) and (isinstance(op, _SINGLE_ONLY) or element != f64)
 
@@ -346,7 +346,8 @@ class MathExpandPass(XRelayPass):
     """Expands exp, tanh, sin, cos and powers of simple exponents on f32 and f64, exp2, log, erf and all powers on f32.
 
     All other math ops stay. An expansion is a private function, always inlined, one for each function and type; its
-    uses are calls. A power with one of a few constant exponents becomes products in place.
+    uses are calls. A power with one of a few constant exponents becomes products in place. With `fma`, so does an f32
+    quotient by a constant if it is rounded to an integer, as in a quantisation.
     """
 
     name = "math-expand"
@@ -358,13 +359,16 @@ class MathExpandPass(XRelayPass):
 
     scalef: bool = field(default=False, metadata={"help": "use AVX-512's instructions for powers of two"})
 
+    fma: bool = field(default=False, metadata={"help": "use fused multiply-adds for quotients by constants"})
+
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Replaces every such op in the module with a call, then expands the called functions."""
         inlined = InlinedOps(op)
-        apply_conversion(op, (ExpandSimplePower(), CallExpansion(inlined)), is_legal=_is_legal)
+        calls = ExpandSimplePower(), CallExpansion(inlined), ExpandRoundedQuotient()
+        apply_conversion(op, calls, is_legal=_is_legal if self.fma else _is_legal_function)
         exp = ExpandExp(scalef=self.scalef)
         others = (ExpandLog(), ExpandTanh(), ExpandErf(), ExpandSine(), ExpandPower())
         expansions: tuple[AnyPattern, ...] = (exp, ExpandExp2(scalef=self.scalef), *others)
         for function in inlined.made:
-            apply_conversion(function, expansions, is_legal=_is_legal)
+            apply_conversion(function, expansions, is_legal=_is_legal_function)
         inlined.add_to_module()

@@ -246,6 +246,7 @@ class _Builder:
             converts_f16=self.target.converts_f16,
             dot_products=self.target.dot_products,
             scalef=self.target.scalef,
+            fma=self.target.fma,
             tile_products=self.target.tile_products,
             entry=entry,
             records="" if self.records is None else str(self.records),

@@ -170,6 +170,27 @@ def test_error_of_exp2_by_scalef(lanes: int):
         assert ulps(found, np.exp2(x.astype(np.float64))).max() <= 2
 
 
+@pytest.mark.skipif(not Target.host().fma, reason="needs fused multiply-adds")
+@pytest.mark.parametrize("divisor", [0.3, 0.05, -0.07, 3.0, 127.0, 1 / 255, -0.0123, 1e-4, 0.25, 1e-30, 0.0, np.inf])
+def test_rounded_quotients_are_those_of_division(divisor: float):
+    x = np.concatenate([all_floats(), hardest_numerators(divisor)])
+    x = np.resize(x, -(-x.size // 64) * 64)
+    found = np.empty_like(x)
+    constant = f"dense<{np.float32(divisor).view(np.uint32):#x}>"
+    body = f"%c = arith.constant {constant} : T\n    %q = arith.divf %v, %c : T\n    %r = math.roundeven %q : T"
+    kernel(body, x.size, "f32", lanes=16, passes=("math-expand{fma=true}",))(x, found)
+    with np.errstate(all="ignore"):
+        np.testing.assert_array_equal(found, np.round(x / np.float32(divisor)))
+
+
+def hardest_numerators(divisor: float) -> Floats:
+    """Floats whose quotients are near the middle of two integers or of two floats."""
+    with np.errstate(all="ignore"):
+        halves = (np.arange(-(2**16), 2**16) + np.float32(0.5)) * np.float32(divisor)
+    near = [halves.view(np.int32) + step for step in range(-2, 3)]
+    return np.concatenate(near).astype(np.int32).view(np.float32)
+
+
 def test_sigmoid_needs_no_pattern():
     x = all_floats()
     body = """

@@ -1,6 +1,7 @@
 // RUN: xrelay-opt %s -p math-expand --split-input-file | filecheck %s
 // RUN: xrelay-opt %s -p math-expand,math-expand --split-input-file | filecheck %s
 // RUN: xrelay-opt %s -p 'math-expand{scalef=true}' --split-input-file | filecheck %s --check-prefix SCALEF
+// RUN: xrelay-opt %s -p 'math-expand{fma=true}' --split-input-file | filecheck %s --check-prefix FMA
 
 // Two uses, one function.
 // CHECK-LABEL: func.func @vector
@@ -157,4 +158,58 @@ func.func @roots(%x: f32) -> f32 {
   %half = arith.constant -0.5 : f32
   %0 = math.powf %x, %half : f32
   func.return %0 : f32
+}
+
+// -----
+
+// A rounded quotient by a constant is exact by two products.
+// CHECK-LABEL: func.func @rounded_quotients
+// CHECK:         arith.divf
+// CHECK:         arith.divf
+// FMA-LABEL:   func.func @rounded_quotients
+// FMA:           [[LOW:%.*]] = arith.constant dense<1.85436676e-07> : vector<16xf32>
+// FMA-NEXT:      [[REST:%.*]] = arith.mulf %x, [[LOW]] fastmath<contract> : vector<16xf32>
+// FMA-NEXT:      [[HIGH:%.*]] = arith.constant dense<3.33333302> : vector<16xf32>
+// FMA-NEXT:      [[Q:%.*]] = math.fma %x, [[HIGH]], [[REST]] : vector<16xf32>
+// FMA-NEXT:      math.roundeven [[Q]]
+// The rest is limited if its sign is not that of the quotient.
+// FMA:           [[REST:%.*]] = arith.mulf %y, {{.*}} : f32
+// FMA:           arith.cmpf ogt
+// FMA:           arith.select
+// FMA:           arith.cmpf olt
+// FMA:           [[REST:%.*]] = arith.select
+// FMA:           math.fma %y, {{.*}}, [[REST]] : f32
+// FMA-NOT:       arith.divf
+func.func @rounded_quotients(%x: vector<16xf32>, %y: f32) -> (vector<16xf32>, f32) {
+  %c = arith.constant dense<0.3> : vector<16xf32>
+  %q = arith.divf %x, %c : vector<16xf32>
+  %r = math.roundeven %q : vector<16xf32>
+  %d = arith.constant 0.05 : f32
+  %p = arith.divf %y, %d : f32
+  %s = math.roundeven %p : f32
+  func.return %r, %s : vector<16xf32>, f32
+}
+
+// -----
+
+// Quotients that are used without rounding, of doubles, and by powers of two and unknown numbers stay.
+// FMA-LABEL:   func.func @other_quotients
+// FMA-COUNT-5:   arith.divf
+// FMA-NOT:       math.fma
+func.func @other_quotients(%x: f32, %y: f64, %z: f32) -> (f32, f32, f64, f32, f32, f32) {
+  %c = arith.constant 0.3 : f32
+  %q0 = arith.divf %x, %c : f32
+  %r0 = math.roundeven %q0 : f32
+  %d = arith.constant 0.3 : f64
+  %q1 = arith.divf %y, %d : f64
+  %r1 = math.roundeven %q1 : f64
+  %e = arith.constant 0.25 : f32
+  %q2 = arith.divf %x, %e : f32
+  %r2 = math.roundeven %q2 : f32
+  %q3 = arith.divf %x, %z : f32
+  %r3 = math.roundeven %q3 : f32
+  %zero = arith.constant 0.0 : f32
+  %q4 = arith.divf %x, %zero : f32
+  %r4 = math.roundeven %q4 : f32
+  func.return %q0, %r0, %r1, %r2, %r3, %r4 : f32, f32, f64, f32, f32, f32
 }
