@@ -32,7 +32,6 @@ from dataclasses import dataclass, field
 from math import ceil, prod
 from typing import Final
 
-import numpy as np
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, f32
 from xdsl.ir import Operation
@@ -41,7 +40,7 @@ from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewri
 from xrelay.dialects.relay.core.attribute_values import ints
 from xrelay.dialects.relay.core.size_hints import USUAL_EXTENT, size_hints
 from xrelay.dialects.relay.layout.layout import Layout
-from xrelay.dialects.relay.meaning.layouts import from_plain
+from xrelay.dialects.relay.meaning.layouts import contiguous, from_plain
 from xrelay.dialects.relay.op_definition import Array
 from xrelay.dialects.relay.ops.nn.conv import Conv2DOp
 from xrelay.dialects.relay.ops.nn.split_products import ContribConv2DSplitOp, split_filters
@@ -139,8 +138,7 @@ class SplitConvolution(RewritePattern):
 
 def _replace(op: Conv2DOp, emit: Emitter, weight: Array) -> None:
     """Replaces `op` by a convolution with filters in parts."""
-    parts = from_plain(split_filters(weight), "OIHW", Layout.parse(KERNEL))
-    constant = emit.constant(np.ascontiguousarray(parts))
+    constant = emit.constant(contiguous(from_plain(split_filters(weight), "OIHW", Layout.parse(KERNEL))))
     constant.name_hint = op.weight.name_hint
     value = emit.call(
         ContribConv2DSplitOp,

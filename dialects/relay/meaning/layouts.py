@@ -41,3 +41,15 @@ def from_plain(array: Array, axes: str, layout: Layout) -> Array:
             shape.append(factor)
     order = [places[axis.letter, axis.is_primal] for axis in layout.axes]
     return array.reshape(shape).transpose(order)
+
+
+def contiguous(array: Array) -> Array:
+    """Returns a contiguous copy of an array, or the array itself if it is contiguous.
+
+    The elements along the last axis are copied together if they are neighbours and as large as an integer. For pairs of
+    bf16 this takes a third of the time, because numpy calls a function for each bf16.
+    """
+    size = array.itemsize * array.shape[-1] if array.ndim else 0
+    if array.flags.c_contiguous or array.strides[-1] != array.itemsize or size not in (2, 4, 8):
+        return np.ascontiguousarray(array)
+    return np.ascontiguousarray(array.view(f"u{size}")).view(array.dtype)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import product
 
+import ml_dtypes
 import numpy as np
 import pytest
 from xdsl.dialects.builtin import IntegerAttr, StringAttr, i64
@@ -16,6 +17,7 @@ from xrelay.dialects.relay.layout.behaviour import LayoutDecision, LayoutRefusal
 from xrelay.dialects.relay.layout.layout import Layout, LayoutError, transform_shape
 from xrelay.dialects.relay.layout.layout_permutation import LayoutPermutation
 from xrelay.dialects.relay.layout.rank_changes import keeps_order
+from xrelay.dialects.relay.meaning.layouts import contiguous
 from xrelay.dialects.relay.ops.tensor.shape import ReshapeOp
 from xrelay.interpreters.relay import run_relay
 from xrelay.interpreters.relay.registry import evaluate_op
@@ -241,3 +243,17 @@ def test_an_operand_of_one_element_fits_every_layout(shape):
 def test_ops_that_move_elements_return_views_of_strided_arrays(move):
     array = np.arange(32, dtype=np.float32).reshape(8, 4).T
     assert np.shares_memory(evaluate_op(op_of(move(relay.var("x", shape=(4, 8)))), [array]), array)
+
+
+@pytest.mark.parametrize("shape", [(6, 5, 1), (6, 5, 2), (6, 5, 3), (6, 5, 8), (6, 5, 0), (7,), ()])
+@pytest.mark.parametrize("dtype", [np.uint8, ml_dtypes.bfloat16, np.float32, np.float64])
+def test_contiguous_copies_are_equal(shape, dtype):
+    array = np.arange(np.prod(shape)).reshape(shape).astype(dtype)
+    views = (
+        [array, array.T] if len(shape) < 2 else [array.T, array[::-1], array.swapaxes(0, 1), np.moveaxis(array, 2, 0)]
+    )
+    for moved in views:
+        copy = contiguous(moved)
+        assert copy.flags.c_contiguous
+        assert copy.dtype == dtype
+        np.testing.assert_array_equal(copy, moved)

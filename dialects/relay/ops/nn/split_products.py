@@ -44,22 +44,36 @@ from xrelay.index_algebra.windows import sides_of
 BEFORE = "layouts are chosen before products are split"
 
 
+SPLIT_AT_ONCE = 1 << 16
+"""The number of floats that are split at a time, so that all intermediate results stay in the cache."""
+
+
 def split_array(data: Array) -> Array:
     """Returns the high and the low parts of f32 numbers."""
-    half = numpy_dtype(BFloat16Type())
-    with np.errstate(invalid="ignore"):
-        high = np.clip(data, np.float32(-LARGEST), np.float32(LARGEST)).astype(half)
-        return np.stack([high, (data - high.astype(np.float32)).astype(half)])
+    half, flat = numpy_dtype(BFloat16Type()), data.reshape(-1)
+    parts = np.empty((PARTS, flat.size), half)
+    for start in range(0, flat.size, SPLIT_AT_ONCE):
+        some = slice(start, start + SPLIT_AT_ONCE)
+        with np.errstate(invalid="ignore"):
+            high = np.clip(flat[some], np.float32(-LARGEST), np.float32(LARGEST)).astype(half)
+            parts[0, some] = high
+            parts[1, some] = (flat[some] - high.astype(np.float32)).astype(half)
+    return parts.reshape(PARTS, *data.shape)
 
 
 def split_filters(weight: Array) -> Array:
-    """Returns filters (O, C, …) of f32 as the weight (O, 2 D, …) of `nn.contrib_conv2d_split`."""
-    count, channels, *taps = weight.shape
-    padded = np.pad(weight, [(0, 0), (0, -channels % CHANNELS), *[(0, 0)] * len(taps)])
-    groups = -(-channels // CHANNELS)
-    parts = split_array(padded.reshape(count, groups, CHANNELS, *taps))
-    low_first = np.moveaxis(parts[::-1], 0, 2)
-    return low_first.reshape(count, groups * PARTS * CHANNELS, *taps)
+    """Returns filters (O, C, …) of f32 as the weight (O, 2 D, …) of `nn.contrib_conv2d_split`.
+
+    The parts of all channels at one tap of a filter are contiguous.
+    """
+    channels_last = np.moveaxis(weight, 1, -1)
+    missing = -channels_last.shape[-1] % CHANNELS
+    if missing:
+        channels_last = np.pad(channels_last, [*[(0, 0)] * (weight.ndim - 1), (0, missing)])
+    *outer, channels = channels_last.shape
+    parts = split_array(channels_last.reshape(*outer, channels // CHANNELS, CHANNELS))
+    low_first = np.moveaxis(parts[::-1], 0, -2)
+    return np.moveaxis(low_first.reshape(*outer, PARTS * channels), -1, 1)
 
 
 @register_relay_op

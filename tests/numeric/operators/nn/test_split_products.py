@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from xrelay import relay
 from xrelay.api.compile import compile
-from xrelay.dialects.relay.ops.nn.split_products import split_filters
+from xrelay.dialects.relay.ops.nn.split_products import SPLIT_AT_ONCE, split_array, split_filters
 from xrelay.errors import LoweringError
 from xrelay.interpreters.relay import run_relay
 
@@ -47,6 +47,11 @@ def test_parts_round_to_even() -> None:
     data = np.array([1 + 2**-8, 1 + 3 * 2**-8, -1 - 2**-8], np.float32)
     for parts in parts_of(data):
         np.testing.assert_array_equal(parts, [[1, 1 + 2**-6, -1], [2**-8, -(2**-8), -(2**-8)]])
+
+
+def test_parts_of_many_floats_are_those_of_each() -> None:
+    data = np.random.default_rng(1).standard_normal((3, SPLIT_AT_ONCE)).astype(np.float32)[:, 5:]
+    np.testing.assert_array_equal(split_array(data), np.stack([split_array(row) for row in data], axis=1))
 
 
 def test_parts_of_special_numbers() -> None:
