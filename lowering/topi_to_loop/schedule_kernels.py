@@ -16,7 +16,7 @@ from xrelay.passes.infra.conversion import dispose
 from xrelay.passes.infra.xrelay_pass import REORDERS_SUMS, XRelayPass
 from xrelay.passes.loop.merge_kernels import LoopMergeKernelsPass
 from xrelay.passes.loop.nest_queries import kernels_of
-from xrelay.passes.loop.parametrize_kernels import LoopParametrizeKernelsPass
+from xrelay.passes.loop.parametrize_kernels import replace_kernels
 from xrelay.target import Target
 
 
@@ -60,7 +60,7 @@ class LoopScheduleKernelsPass(XRelayPass):
             kernel.attributes[SCHEDULE] = choice.schedule
             choice.describe(kernel)
         LoopMergeKernelsPass().apply(ctx, op)
-        LoopParametrizeKernelsPass().apply(ctx, op)
+        replace_kernels(op, [choice.merged for choice in chosen.values() if choice.merged is not None])
         for kernel, choice in chosen.items():
             if choice.scheduled is None:
                 continue

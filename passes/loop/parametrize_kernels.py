@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from math import lcm
@@ -99,16 +100,23 @@ class LoopParametrizeKernelsPass(XRelayPass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Replaces the kernels of a module in place."""
-        groups = [group for group in _groups(op) if len(group) >= self._least_of(group[0].function)]
-        if not groups:
-            return
-        remarks, calls = Remarks(self.name), calls_by_callee(op)
-        for group in groups:
-            _replace(group, calls, remarks)
-        report(remarks.all)
+        replace_kernels(op, (), self.least)
 
-    def _least_of(self, kernel: func.FuncOp) -> int:
-        return _least_of(kernel, _schedule_of(kernel), self.least)
+
+def replace_kernels(module: ModuleOp, merged: Sequence[MergedKernels], least: int = LEAST) -> None:
+    """Replaces kernels of a module as the pass does. Those in `merged` have the schedule on which they were merged."""
+    groups = [group for group in _groups(module, merged) if len(group) >= _least_of_group(group, least)]
+    if not groups:
+        return
+    remarks, calls = Remarks(LoopParametrizeKernelsPass.name), calls_by_callee(module)
+    known = {frozenset(each.kernels): each for each in merged}
+    for group in groups:
+        _replace(group, known.get(frozenset(kernel.function for kernel in group)), calls, remarks)
+    report(remarks.all)
+
+
+def _least_of_group(group: Sequence[_Kernel], least: int) -> int:
+    return _least_of(group[0].function, _schedule_of(group[0].function), least)
 
 
 def _least_of(kernel: func.FuncOp, steps: Sequence[SchedulePrimitive], least: int) -> int:
@@ -127,10 +135,17 @@ def similar_kernels(module: ModuleOp) -> set[func.FuncOp]:
 
 def kernels_by_structure(kernels: Iterable[func.FuncOp]) -> list[list[func.FuncOp]]:
     """Returns kernels in groups; those of a group differ in constant extents alone."""
-    keys, groups = OpKeys(), dict[Hashable, list[func.FuncOp]]()
+    keys, alike = OpKeys(), defaultdict[Hashable, list[func.FuncOp]](list)
     for kernel in kernels:
-        groups.setdefault((key_of_attributes(kernel, keys), *_content(kernel, keys)), []).append(kernel)
-    return list(groups.values())
+        alike[key_of_attributes(kernel, keys)].append(kernel)
+    groups: list[list[func.FuncOp]] = []
+    for group in alike.values():
+        by_content = defaultdict[Hashable, list[func.FuncOp]](list)
+        for kernel in group:
+            # The content of a kernel takes longer, and need not be compared if no other has its attributes.
+            by_content[tuple(_content(kernel, keys)) if len(group) > 1 else None].append(kernel)
+        groups += by_content.values()
+    return groups
 
 
 def may_be_replaced(module: ModuleOp) -> list[func.FuncOp]:
@@ -138,52 +153,65 @@ def may_be_replaced(module: ModuleOp) -> list[func.FuncOp]:
     return [kernel for kernel in _unversioned(module) if not index_arguments(kernel)]
 
 
-def kernels_on_schedule(kernels: Sequence[func.FuncOp], schedule: ScheduleAttr) -> list[func.FuncOp]:
-    """Returns those of the kernels that the pass replaces together with the first one if all have this schedule.
+@dataclass(frozen=True)
+class MergedKernels:
+    """A kernel that replaces others, with a schedule that is legal for it."""
 
-    The kernels differ in constant extents alone, and the schedule is legal for the first one. It is then legal for each
-    of the result, since it is legal for any extents of their factors. Returns the first kernel alone if the pass would
-    leave it unchanged.
+    kernels: Sequence[func.FuncOp]
+    """The kernels that it replaces."""
+    kernel: func.FuncOp
+    sizes: Sequence[Sequence[int]]
+    """For each argument that it adds, the extents in `kernels`."""
+    schedule: ScheduleAttr
+
+
+def merged_on_schedule(
+    kernels: Sequence[func.FuncOp], chosen: func.FuncOp, schedule: ScheduleAttr
+) -> MergedKernels | None:
+    """Returns the kernel by which the pass replaces `chosen` and others of `kernels` if all have this schedule.
+
+    The kernels differ in constant extents alone, and the schedule is legal for `chosen`. It is then legal for each of
+    the result, since it is legal for any extents of their factors. Returns None if the pass would leave `chosen`
+    unchanged.
     """
-    first, *others = kernels
-    least = max(_least_of(first, schedule.data, LEAST), LEAST_COSTLY)
-    if len(kernels) < least:
-        return [first]
-    places = _Places(first, schedule.data)
-    group = [_Kernel(first, places.extents, places.factors)]
-    for kernel in others:
-        own = _Places(kernel, schedule.data)
-        if own.constants == places.constants:
-            group.append(_Kernel(kernel, own.extents, own.factors))
+    least = max(_least_of(chosen, schedule.data, LEAST), LEAST_COSTLY)
+    groups = _with_equal_constants(kernels, schedule.data) if len(kernels) >= least else list[list[_Kernel]]()
+    group = next((group for group in groups if any(kernel.function is chosen for kernel in group)), list[_Kernel]())
     if len(group) < least:
-        return [first]
+        return None
     try:
-        _legal_schedule(_opened(group)[0], schedule.data)
+        return _merged(group, schedule)
     except ScheduleError:
-        return [first]
-    return [kernel.function for kernel in group]
+        return None
 
 
 @dataclass(frozen=True)
 class _Kernel:
-    """A kernel, its constant extents, and the number by which each must be divisible."""
+    """A kernel, its constant extents in the order of its text, and the number by which each must be divisible."""
 
     function: func.FuncOp
     extents: Sequence[int]
     factors: Sequence[int]
 
 
-def _groups(module: ModuleOp) -> list[list[_Kernel]]:
-    """Returns the kernels that may be replaced, those that differ in constant extents alone together."""
-    kernels = [kernel for kernel in _unversioned(module) if isinstance(kernel.attributes.get(SCHEDULE), ScheduleAttr)]
-    if len(kernels) < 2:
-        return []
-    keys, groups = OpKeys(), dict[Hashable, list[_Kernel]]()
-    for kernel in kernels:
-        places = _Places(kernel, _schedule_of(kernel))
-        key = key_of_attributes(kernel, keys), tuple(places.constants), tuple(_content(kernel, keys))
-        groups.setdefault(key, []).append(_Kernel(kernel, places.extents, places.factors))
-    return list(groups.values())
+def _groups(module: ModuleOp, merged: Sequence[MergedKernels]) -> list[list[_Kernel]]:
+    """Returns the kernels that may be replaced, those that differ in constant extents alone together.
+
+    The first of each of `merged` stands for all of its kernels.
+    """
+    represented = {each.kernels[0]: each.kernels for each in merged}
+    others = {kernel for each in merged for kernel in each.kernels[1:]}
+    kernels = [
+        kernel
+        for kernel in _unversioned(module)
+        if isinstance(kernel.attributes.get(SCHEDULE), ScheduleAttr) and kernel not in others
+    ]
+    groups: list[list[_Kernel]] = []
+    for alike in kernels_by_structure(kernels):
+        group = [kernel for first in alike for kernel in represented.get(first, (first,))]
+        if len(group) > 1:
+            groups += _with_equal_constants(group, _schedule_of(group[0]))
+    return groups
 
 
 def _unversioned(module: ModuleOp) -> list[func.FuncOp]:
@@ -205,25 +233,26 @@ def _schedule_of(kernel: func.FuncOp) -> Sequence[SchedulePrimitive]:
     return schedule.data
 
 
-class _Places:
-    """The constant extents of a kernel in the order of its text."""
+def _with_equal_constants(kernels: Sequence[func.FuncOp], schedule: Sequence[SchedulePrimitive]) -> list[list[_Kernel]]:
+    """Returns kernels that differ in constant extents alone in groups; those of a group differ in no other extents.
 
-    def __init__(self, kernel: func.FuncOp, schedule: Sequence[SchedulePrimitive]):
-        self.extents: list[int] = []
-        self.factors: list[int] = []
-        """Numbers by which the extents must be divisible."""
-        self.constants: list[int | None] = []
-        """The extents that must stay constant, and None for others."""
-        factors, free = _split_factors(kernel, schedule), _free_loops(kernel, schedule)
+    `schedule` is that of all of them.
+    """
+    factors, free = _split_factors(kernels[0], schedule), _free_loops(kernels[0], schedule)
+    groups: dict[tuple[int | None, ...], list[_Kernel]] = {}
+    for kernel in kernels:
+        found: list[tuple[int, int]] = []
+        constants: list[int | None] = []
         for part in sized_parts(kernel):
             factor, may_vary = 1, True
             if isinstance(part, ForOp):
                 factor, may_vary = factors.get(part.loop_name, 1), part.loop_name in free
             for extent in static_sizes(part):
-                varies = may_vary and extent > 1 and extent % factor == 0
-                self.extents.append(extent)
-                self.factors.append(factor)
-                self.constants.append(None if varies else extent)
+                found.append((extent, factor))
+                constants.append(None if may_vary and extent > 1 and extent % factor == 0 else extent)
+        own = _Kernel(kernel, [extent for extent, _ in found], [factor for _, factor in found])
+        groups.setdefault(tuple(constants), []).append(own)
+    return list(groups.values())
 
 
 def _split_factors(kernel: func.FuncOp, schedule: Sequence[SchedulePrimitive]) -> dict[str, int]:
@@ -312,24 +341,37 @@ def _type_key(type: Attribute) -> Hashable:
     return type.element_type, type.layout, type.memory_space, shape
 
 
-def _replace(group: Sequence[_Kernel], calls: Mapping[str, list[func.CallOp]], remarks: Remarks) -> None:
-    """Replaces the kernels of a group by one whose varying extents are arguments, if its schedule stays legal."""
-    first = group[0]
-    opened, columns = _opened(group)
+def _replace(
+    group: Sequence[_Kernel], known: MergedKernels | None, calls: Mapping[str, list[func.CallOp]], remarks: Remarks
+) -> None:
+    """Replaces the kernels of a group by one whose varying extents are arguments, if its schedule stays legal.
+
+    `known` is this kernel, if it has been made before.
+    """
+    first = group[0].function
     try:
-        opened.attributes[SCHEDULE] = ScheduleAttr(_legal_schedule(opened, _schedule_of(first.function)))
+        merged = _merged(group, ScheduleAttr(_schedule_of(first))) if known is None else known
     except ScheduleError as error:
-        remarks.refused(first.function, f"{len(group)} kernels differ in extents alone, but {error.message}")
+        remarks.refused(first, f"{len(group)} kernels differ in extents alone, but {error.message}")
         return
-    Rewriter.replace_op(first.function, opened, [])
-    for number, kernel in enumerate(group):
-        sizes = [column[number] for column in columns]
-        for call in calls.get(kernel.function.sym_name.data, ()):
-            _redirect(call, opened, sizes)
+    attributes = {name: value for name, value in first.attributes.items() if name != LOOP_DIMS}
+    merged.kernel.attributes = {**attributes, SCHEDULE: merged.schedule}
+    Rewriter.replace_op(first, merged.kernel, [])
+    for number, kernel in enumerate(merged.kernels):
+        sizes = [column[number] for column in merged.sizes]
+        for call in calls.get(kernel.sym_name.data, ()):
+            _redirect(call, merged.kernel, sizes)
         if kernel is not first:
-            add_sources(opened, kernel.function)
-            Rewriter.erase_op(kernel.function)
-    remarks.applied(opened, f"replaces {len(group)} kernels that differ in extents alone")
+            add_sources(merged.kernel, kernel)
+            Rewriter.erase_op(kernel)
+    remarks.applied(merged.kernel, f"replaces {len(group)} kernels that differ in extents alone")
+
+
+def _merged(group: Sequence[_Kernel], schedule: ScheduleAttr) -> MergedKernels:
+    """Returns the kernel that replaces a group; raises `ScheduleError` if the schedule is not legal for it."""
+    opened, sizes = _opened(group)
+    legal = ScheduleAttr(_legal_schedule(opened, schedule.data))
+    return MergedKernels([kernel.function for kernel in group], opened, sizes, legal)
 
 
 def _opened(group: Sequence[_Kernel]) -> tuple[func.FuncOp, Sequence[tuple[int, ...]]]:
@@ -347,7 +389,6 @@ def _with_arguments(
 ) -> func.FuncOp:
     """Returns a copy of a kernel in which the extents of the columns in `factors` are arguments."""
     opened = copy(kernel)
-    opened.attributes.pop(LOOP_DIMS, None)
     count = len(factors)
     names = [f"size{number}" for number in range(count)]
     arguments = insert_arguments(opened, len(opened.body.block.args), [IndexType()] * count, names)

@@ -28,6 +28,7 @@ from xrelay.lowering.topi_to_loop.schedules.reduction import propose_pool, propo
 from xrelay.lowering.topi_to_loop.schedules.schedule_draft import ScheduleDraft
 from xrelay.lowering.topi_to_loop.schedules.softmax import propose_softmax
 from xrelay.lowering.topi_to_loop.schedules.winograd import propose_winograd
+from xrelay.passes.loop.parametrize_kernels import MergedKernels
 from xrelay.plugins import load_plugins
 from xrelay.raised import combine_classes, raised
 from xrelay.registrations import note_caller, note_registration
@@ -100,6 +101,8 @@ class KernelSchedule:
     """A copy of the kernel with the schedule applied; None if the schedule is that of another kernel."""
     cycles: int | None = None
     """The cycles that the cost model expects; None for a schedule without a cost."""
+    merged: MergedKernels | None = None
+    """The kernel that replaces this kernel and those with its schedule, if it is known."""
 
     def describe(self, kernel: func.FuncOp) -> None:
         """Sets the attributes of a kernel that hold the reason for the schedule and the expected cycles."""

@@ -23,7 +23,7 @@ from xrelay.lowering.topi_to_loop.schedules.choose_family import (
 )
 from xrelay.lowering.topi_to_loop.schedules.common_steps import work_of
 from xrelay.lowering.topi_to_loop.schedules.kernel_view import KernelView
-from xrelay.passes.loop.parametrize_kernels import kernels_by_structure, kernels_on_schedule, may_be_replaced
+from xrelay.passes.loop.parametrize_kernels import kernels_by_structure, may_be_replaced, merged_on_schedule
 from xrelay.target import Target
 from xrelay.target.cpus import MIN_PARALLEL_WORK
 
@@ -71,7 +71,7 @@ def _schedule_group(group: Sequence[FuncOp], target: Target, origin: Origin) -> 
     chosen: dict[FuncOp, KernelSchedule] = {}
     for choice, preferences in by_choice.items():
         limit = 0 if choice is None else SHARED
-        chosen |= _schedule_alike(sorted(preferences, key=lambda each: -each.cycles), target, origin, limit)
+        chosen |= _schedule_alike(preferences, target, origin, limit)
     return chosen
 
 
@@ -98,16 +98,16 @@ def _schedule_alike(
 ) -> dict[FuncOp, KernelSchedule]:
     """Returns the schedules of kernels with the same preferred candidate. At most `limit` of them are shared."""
     chosen: dict[FuncOp, KernelSchedule] = {}
-    for first in preferences:
+    for first in sorted(preferences, key=lambda each: -each.cycles):
         if first.kernel in chosen:
             continue
+        left = {each.kernel: each for each in preferences if each.kernel not in chosen}
         own = chosen[first.kernel] = schedule_kernel(first.kernel, target, origin, first.found)
-        left = [each for each in preferences if each.kernel not in chosen] if limit > 0 else []
-        if not left:
+        if limit == 0 or len(left) == 1:
             continue
         limit -= 1
-        shared = set(kernels_on_schedule([first.kernel, *(each.kernel for each in left)], own.schedule))
-        for each in left:
-            if each.kernel in shared:
-                chosen[each.kernel] = replace(own, scheduled=None, cycles=each.cycles)
+        merged = merged_on_schedule(list(left), first.kernel, own.schedule)
+        if merged is not None:
+            shared = {kernel: replace(own, scheduled=None, cycles=left[kernel].cycles) for kernel in merged.kernels}
+            chosen |= {**shared, first.kernel: replace(own, merged=merged)}
     return chosen
