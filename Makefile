@@ -52,7 +52,8 @@ lit: $(VENV)/.installed-test ## The text tests alone
 fuzz: $(VENV)/.installed-test ## Random graphs, damaged models and texts for MINUTES (30); CASE=graphs:17 repeats a finding
 	@cd tests && $(abspath $(BIN))/python -m fuzz $(if $(CASE),--case $(CASE),--minutes $(or $(MINUTES),30) --jobs $(JOBS))
 
-stubs: $(VENV)/.installed-test ## Write the types of Relay's operators anew from their definitions, and docs/reference and docs/pictures
+stubs: $(VENV)/.installed-test ## Write operators.pyi, the tables of modules, docs/reference and docs/pictures anew from the definitions
+	@$(BIN)/python -m xrelay.tools.import_tables
 	@$(BIN)/python -m xrelay.tools.operator_stubs
 	@$(BIN)/python -m xrelay.tools.reference
 

@@ -18,7 +18,6 @@ from onnx.external_data_helper import uses_external_data
 from xdsl.ir import Block
 
 from xrelay.errors import ModelImportError
-from xrelay.frontend.onnx import converters
 from xrelay.frontend.onnx.conversion import ConversionKind, conversion_of
 from xrelay.frontend.onnx.external_data import load_small_tensor
 from xrelay.frontend.onnx.functions import ModelFunctions
@@ -79,7 +78,6 @@ class Coverage:
 
 def coverage(path: Path, shapes: Mapping[str, Sequence[int | str]] | None = None) -> Coverage:
     """Returns the coverage of an ONNX file; raises `ModelImportError` if the file is not an ONNX model."""
-    converters.load()
     loaded = open_model(path)
     survey = _Survey(loaded.proto, str(path))
     problems = _load_small_weights(loaded, path)

@@ -25,7 +25,6 @@ from xrelay.dialects.shared.attribute_names import FORM, VALUE_NAME
 from xrelay.dialects.shared.op_lists import defined_values
 from xrelay.dialects.shared.requirements import new_extents
 from xrelay.errors import ModelImportError, did_you_mean, printable
-from xrelay.frontend.onnx import converters
 from xrelay.frontend.onnx.conversion import report, try_convert
 from xrelay.frontend.onnx.functions import ModelFunctions
 from xrelay.frontend.onnx.graph import GraphBuilder
@@ -81,7 +80,6 @@ class ModelImport:
         opset: int | None = None,
         assume_types: bool = False,
     ):
-        converters.load()
         self.model, self.location, tensors = source if isinstance(source, LoadedModel) else load_model(source)
         self.inputs = graph_inputs(self.model.graph, checked_shapes(shapes))
         fixed = {name: shape for name, shape in checked_shapes(shapes).items() if name in _names_of(self.inputs)}

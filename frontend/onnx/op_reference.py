@@ -8,7 +8,6 @@ from itertools import groupby
 import onnx
 from onnx.defs import OpSchema
 
-from xrelay.frontend.onnx import converters
 from xrelay.frontend.onnx.functions import has_definition
 from xrelay.frontend.onnx.registry import Converter, registered_converters
 
@@ -33,7 +32,6 @@ def onnx_version() -> str:
 
 def onnx_reference() -> str:
     """Returns the text of the page."""
-    converters.load()
     ours = [converter for converter in registered_converters() if converter.is_ours]
     domains = sorted({converter.domain for converter in ours})
     parts = [_HEAD.format(version=onnx_version())]
@@ -87,7 +85,6 @@ def _defined_since(name: str, domain: str) -> int:
 
 def op_table() -> str:
     """Returns the table in Markdown: a row per op with its opsets and its limits."""
-    converters.load()
     ours = [converter for converter in registered_converters() if converter.is_ours]
     rows = [_summary(name, list(group)) for name, group in groupby(ours, key=_title)]
     return "\n".join(["| op | opsets | limits |", "|---|---|---|", *rows]) + "\n"

@@ -7,10 +7,9 @@ from collections.abc import Callable
 from xdsl.ir import Operation
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
 
-from xrelay.dialects.relay.core.registry import relay_ops_of
 from xrelay.dialects.relay.structure.composite import CompositeOp, Expansion
 from xrelay.dialects.shared.types import is_complete
-from xrelay.passes.graph.rewriting import Emitter, rewrite
+from xrelay.passes.graph.rewriting import Emitter, rewrite_derived
 from xrelay.target.strategy import is_implemented
 
 
@@ -46,4 +45,4 @@ class ExpandComposite(RewritePattern):
 def expand_composites(top: Operation, *wanted: Expansion) -> None:
     """Replaces the composite ops below `top` whose expansion is in `wanted`, and such ops among their parts."""
     pattern = ExpandComposite(lambda op: op.expansion in wanted)
-    rewrite(top, dict.fromkeys(relay_ops_of(CompositeOp), pattern))
+    rewrite_derived(top, CompositeOp, pattern)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from types import UnionType
 from typing import TypeVar
@@ -20,7 +20,7 @@ from xrelay.dialects.relay.ops.annotation import RequireOp
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.dialects.shared.dtypes import numpy_dtype
-from xrelay.dialects.shared.op_lists import all_ops, ops_of
+from xrelay.dialects.shared.op_lists import all_ops, is_kind, ops_of
 from xrelay.dialects.shared.requirements import RequirementsAttr, new_extents, record_requirements, requirements_of
 from xrelay.dialects.shared.types import element_type_of, shape_of
 from xrelay.errors import ConstraintError
@@ -81,7 +81,12 @@ def rewrite(top: Operation, patterns: Mapping[type[Operation], RewritePattern]) 
     Ops without a pattern are visited once. xDSL's walker applies all patterns to all ops, and walks the module again
     until nothing changes.
     """
-    _Rewriting(patterns).run(top)
+    _Rewriting(patterns.get).run(top)
+
+
+def rewrite_derived(top: Operation, base: type[Operation], pattern: RewritePattern) -> None:
+    """As `rewrite`, for the ops of all classes derived from `base`, also those that are imported meanwhile."""
+    _Rewriting(lambda kind: pattern if is_kind(kind, (base,)) else None).run(top)
 
 
 def rewrite_once(module: ModuleOp, kind: type[Operation] | UnionType, pattern: RewritePattern) -> None:
@@ -96,8 +101,8 @@ def rewrite_once(module: ModuleOp, kind: type[Operation] | UnionType, pattern: R
 class _Rewriting:
     """The worklist of a rewrite; the op that was added last is visited first."""
 
-    def __init__(self, patterns: Mapping[type[Operation], RewritePattern]):
-        self._patterns = patterns
+    def __init__(self, pattern_of: Callable[[type[Operation]], RewritePattern | None]):
+        self._pattern_of = pattern_of
         self._pending: dict[Operation, None] = {}
         self._listener = PatternRewriterListener(
             operation_insertion_handler=[self._push],
@@ -108,11 +113,11 @@ class _Rewriting:
 
     def run(self, top: Operation) -> None:
         """Visits every op, and every changed op again, in program order."""
-        for op in reversed([op for op in all_ops(top) if type(op) in self._patterns or _is_dead(op)]):
+        for op in reversed([op for op in all_ops(top) if self._pattern_of(type(op)) is not None or _is_dead(op)]):
             self._push(op)
         while self._pending:
             op, _ = self._pending.popitem()
-            dead, pattern = _is_dead(op), self._patterns.get(type(op))
+            dead, pattern = _is_dead(op), self._pattern_of(type(op))
             if not dead and pattern is None:
                 continue
             rewriter = PatternRewriter(op)

@@ -28,11 +28,9 @@ from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.ir import Operation
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
 
-from xrelay.dialects.relay.core.registry import relay_ops_of
 from xrelay.dialects.relay.ops.qnn.unary import QnnFunctionOp, QnnSoftmaxOp
 from xrelay.dialects.shared.dtypes import numpy_dtype
-from xrelay.dialects.shared.op_lists import is_kind
-from xrelay.passes.graph.rewriting import Emitter, constant_of, rewrite
+from xrelay.passes.graph.rewriting import Emitter, constant_of, rewrite_derived
 from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
 from xrelay.passes.qnn.tables import all_numbers, evaluated, look_up
 
@@ -47,8 +45,7 @@ class QnnLegalizePass(XRelayPass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Rewrites the module in place."""
-        functions = [kind for kind in relay_ops_of(QnnFunctionOp) if not is_kind(kind, (QnnSoftmaxOp,))]
-        rewrite(op, dict.fromkeys(functions, LookUpFunction()))
+        rewrite_derived(op, QnnFunctionOp, LookUpFunction())
 
 
 class LookUpFunction(RewritePattern):
@@ -65,7 +62,9 @@ class LookUpFunction(RewritePattern):
     """
 
     def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter) -> None:
-        """Rewrites `op` if its parameters are constants."""
+        """Rewrites `op` if its parameters are constants and each element of its result depends on one of its data."""
+        if isinstance(op, QnnSoftmaxOp):
+            return
         data, *parameters = op.operands
         constants = [constant_of(parameter) for parameter in parameters]
         known = [constant for constant in constants if constant is not None]

@@ -62,11 +62,20 @@ def note_caller() -> None:
         _modules.add(name)
 
 
+def importing_module() -> str:
+    """Returns the module whose import calls this function; `?` outside of an import."""
+    frame = currentframe()
+    while frame is not None and frame.f_code.co_name != "<module>":
+        frame = frame.f_back
+    return "?" if frame is None else str(frame.f_globals.get("__name__", "?"))
+
+
 @cache
 def import_modules(package: str) -> None:
     """Imports every module in `package`, at any depth, once per process, so that each registers its definitions.
 
-    A family of ops, evaluations, implementations or converters is one file in the folder of its kind; no list names it.
+    A family of ops, evaluations, implementations or converters is one file in the folder of its kind. No handwritten
+    list names it; `make stubs` writes the tables by which a single family is imported.
     """
     with forks_wait():
         for module in pkgutil.walk_packages(import_module(package).__path__, f"{package}."):

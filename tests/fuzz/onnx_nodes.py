@@ -19,7 +19,7 @@ from fuzz.onnx_acceptance import accepted
 from fuzz.onnx_draft import DRAWINGS, Draft, known_dtypes, random_inputs
 from fuzz.onnx_ops import domain_and_type, needed_schema, schema_of, version_of
 from fuzz.onnx_schemas import propose
-from xrelay.frontend.onnx import converters, registered_ops
+from xrelay.frontend.onnx import registered_ops
 from xrelay.frontend.onnx.registry import find_converter
 
 __all__ = ["drawn_ops", "opsets_of", "random_inputs", "random_node_model"]
@@ -38,7 +38,6 @@ def opsets_of(op: str) -> tuple[int, ...]:
 
     For an op of another domain, these are all opsets of ONNX's own domain in its models.
     """
-    converters.load()
     domain, op_type = domain_and_type(op)
     return tuple(
         opset
@@ -71,7 +70,6 @@ def drawn_ops() -> tuple[str, ...]:
     for module in (f"fuzz.{name}" for name in names):
         import_module(module)
 
-    converters.load()
     return tuple(op for op in registered_ops() if opsets_of(op) and op not in SEEDED)
 
 

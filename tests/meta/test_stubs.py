@@ -1,4 +1,4 @@
-"""The stub has the types of Relay's operators from their definitions, and a type checker reads it."""
+"""Generated files match the definitions of operators and converters; a type checker reads the stub of the operators."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import pytest
 
 from xrelay import relay
 from xrelay.errors import ConstraintError
+from xrelay.tools.import_tables import import_tables
 from xrelay.tools.operator_stubs import STUB, operator_stubs
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -31,6 +32,11 @@ WRONG = (7, 8, 9, 10, 11)
 
 def test_the_stub_is_what_make_stubs_writes() -> None:
     assert (ROOT / STUB).read_text(encoding="utf-8") == operator_stubs(), "run make stubs"
+
+
+def test_the_tables_of_modules_are_what_make_stubs_writes() -> None:
+    for path, text in import_tables().items():
+        assert (ROOT / path).read_text(encoding="utf-8") == text, "run make stubs"
 
 
 def test_a_type_checker_finds_wrong_calls(tmp_path: Path) -> None:

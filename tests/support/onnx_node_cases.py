@@ -25,7 +25,6 @@ from onnx.backend.test.case.node import collect_testcases
 from onnx.backend.test.loader import load_model_tests
 from onnx.reference.ops import op_pool_common
 
-from xrelay.frontend.onnx import converters
 from xrelay.frontend.onnx.functions import has_definition
 from xrelay.frontend.onnx.registry import known_ranges
 from xrelay.frontend.onnx.signature import graph_inputs
@@ -130,7 +129,6 @@ def official_cases() -> list[NodeCase]:
 @cache
 def node_cases() -> list[NodeCase]:
     """Returns the numeric cases whose ops have converters, with constant settings, sorted by name."""
-    converters.load()
     return [with_constant_settings(case) for case in official_cases() if _is_known(case.model) and _has_arrays(case)]
 
 

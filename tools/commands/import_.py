@@ -16,10 +16,8 @@ class _ListOps(Action):
     def __call__(
         self, parser: ArgumentParser, namespace: Namespace, values: object, option_string: str | None = None
     ) -> None:
-        from xrelay.frontend.onnx import converters
         from xrelay.frontend.onnx.registry import known_ranges, registered_ops
 
-        converters.load()
         for name in registered_ops():
             domain, _, op_type = name.rpartition("::")
             sys.stdout.write(f"{name:24} {known_ranges(op_type, domain)}\n")

@@ -10,10 +10,11 @@ from xdsl.irdl import irdl_op_definition
 
 from xrelay.dialects.relay.core.constraints import document_constraints
 from xrelay.dialects.relay.core.op_base import RelayOp
+from xrelay.dialects.relay.core.operator_modules import OPERATOR_MODULES
 from xrelay.dialects.shared.op_lists import is_kind
 from xrelay.errors import XRelayError, did_you_mean
 from xrelay.plugins import load_plugins
-from xrelay.registrations import import_modules, note_registration
+from xrelay.registrations import import_modules, import_registrations, note_registration
 
 RelayOpT = TypeVar("RelayOpT", bound=type[RelayOp])
 BaseT = TypeVar("BaseT", bound=RelayOp)
@@ -44,6 +45,8 @@ def register_relay_op(op: RelayOpT) -> RelayOpT:
         op = irdl_op_definition(op)
     op.__doc__ = document_constraints(op.__doc__ or "", op.CONSTRAINTS)
     name = op.relay_name()
+    if not op.__module__.startswith("xrelay."):
+        _import_operator(name)
     if _OPS.setdefault(name, op) is not op:
         raise UnknownOpError(f"two classes register relay op {name!r}: {_OPS[name].__qualname__}, {op.__qualname__}")
     if op not in DIALECT_OPS and op.name.startswith(PREFIX):
@@ -55,6 +58,15 @@ def register_relay_op(op: RelayOpT) -> RelayOpT:
 def import_operators() -> None:
     """Imports the modules of xrelay's operators, which register them."""
     import_modules(_OPERATORS)
+
+
+def _import_operator(name: str) -> None:
+    """Imports the module that defines xrelay's operator `name`, if there is one.
+
+    An operator that is not yet in the table is found by `import_operators`.
+    """
+    if name in OPERATOR_MODULES:
+        import_registrations([f"{_OPERATORS}.{OPERATOR_MODULES[name]}"])
 
 
 def relay_ops() -> dict[str, type[RelayOp]]:
@@ -88,8 +100,9 @@ def get_relay_op(name: str) -> type[RelayOp]:
     """
     full = name.removeprefix(PREFIX)
     if full not in _OPS:
-        import_operators()
+        _import_operator(full)
     if full not in _OPS:
+        import_operators()
         load_plugins("ops")
     if full in _OPS:
         return _OPS[full]

@@ -24,7 +24,7 @@ ROW = np.float32([1, 2, 3])
 @pytest.fixture
 def name() -> Iterator[str]:
     """The name of an operator, which is unregistered afterwards."""
-    before = set(registry._OPS)
+    before = set(registry.relay_ops())
     yield "mine.custom_op"
     for added in set(registry._OPS) - before:
         kind: type[Operation] = registry._OPS.pop(added)
