@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from functools import cache
-from typing import TypeVar, cast
+from typing import Final, TypeVar, cast
 
 from xdsl.dialects.func import CallOp
 from xdsl.ir import Block, BlockArgument, Operation, OpResult, Region, SSAValue
@@ -28,10 +28,16 @@ def ops_in(parent: Region | Block) -> list[Operation]:
     return _collect([block.first_op for block in blocks], [])
 
 
+def ops_at(block: Block) -> list[Operation]:
+    """The ops of a block without those below them, as a snapshot."""
+    return _Links.following(block.first_op)
+
+
 def ops_of(top: Operation | Region | Block, *kinds: type[OpT]) -> list[OpT]:
     """The ops of these classes, or of derived classes, among `top` and all below it, in program order."""
     inside = ops_in(top) if isinstance(top, Region | Block) else all_ops(top)
-    return cast("list[OpT]", [op for op in inside if is_kind(type(op), kinds)])
+    wanted = [kind for kind in set(map(type, inside)) if is_kind(kind, kinds)]
+    return cast("list[OpT]", [op for op in inside if type(op) in wanted] if wanted else [])
 
 
 def calls_by_callee(top: Operation) -> defaultdict[str, list[CallOp]]:
@@ -99,16 +105,32 @@ def first_ops(op: Operation) -> list[Operation | None]:
     return [block.first_op for region in reversed(op.regions) for block in reversed(region.blocks)]
 
 
-def _collect(pending: list[Operation | None], found: list[Operation]) -> list[Operation]:
-    """Appends to `found` the ops at and after those in `pending`, last entry first, with all ops below them."""
-    while pending:
-        op = pending.pop()
+class _Links(Operation):
+    """Reads private fields of ops, since a property takes longer than the rest of a visit; never instantiated."""
+
+    @staticmethod
+    def collect(pending: list[Operation | None], found: list[Operation]) -> list[Operation]:
+        """Appends to `found` the ops at and after those in `pending`, last entry first, with all ops below them."""
+        while pending:
+            op = pending.pop()
+            while op is not None:
+                found.append(op)
+                following = op._next_op
+                if op.regions:
+                    pending.append(following)
+                    pending += first_ops(op)
+                    break
+                op = following
+        return found
+
+    @staticmethod
+    def following(op: Operation | None) -> list[Operation]:
+        """Returns `op` and the ops after it in its block."""
+        found: list[Operation] = []
         while op is not None:
             found.append(op)
-            following = op.next_op
-            if op.regions:
-                pending.append(following)
-                pending += first_ops(op)
-                break
-            op = following
-    return found
+            op = op._next_op
+        return found
+
+
+_collect: Final = _Links.collect

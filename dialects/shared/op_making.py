@@ -54,6 +54,14 @@ def _defaults(kind: type[Operation]) -> tuple[tuple[str, Attribute], ...]:
     )
 
 
+def append(block: Block, op: Operation) -> None:
+    """Adds a detached op to the end of a block, like `Block.add_op`."""
+    if op.regions or op.parent is not None:
+        block.add_op(op)  # with all checks
+    else:
+        _Ends.append(block, op)
+
+
 def copy(op: OpT, values: dict[SSAValue, SSAValue] | None = None) -> OpT:
     """A copy of `op`; see `copies`."""
     return cast("OpT", copies([op], {} if values is None else values)[0])
@@ -112,8 +120,21 @@ def _copied_region(
         made.append((block, new))
     for block, new in made:
         for op in block.ops:
-            new.add_op(_copied(op, values, blocks, pairs))
+            append(new, _copied(op, values, blocks, pairs))
     return Region([new for _, new in made])
+
+
+class _Ends(Block):
+    """Sets private fields of blocks; never instantiated."""
+
+    @staticmethod
+    def append(block: Block, op: Operation) -> None:
+        """Adds an op without a parent."""
+        last = block._last_op
+        _Fields.link(last, op)
+        op.parent, block._last_op = block, op
+        if last is None:
+            block._first_op = op
 
 
 class _Fields(Operation):
@@ -130,6 +151,13 @@ class _Fields(Operation):
         """Sets all fields except operands, successors and regions."""
         op.results = SSAValues([OpResult(type, op, number) for number, type in enumerate(result_types)])
         op.properties, op.attributes, op.location = properties, attributes, location
+
+    @staticmethod
+    def link(last: Operation | None, op: Operation) -> None:
+        """Sets the links of an op after the last one of a block."""
+        op._prev_op = last
+        if last is not None:
+            last._next_op = op
 
     @staticmethod
     def read(op: Operation, operands: SSAValues[SSAValue]) -> None:

@@ -103,7 +103,7 @@ def _function(op: llvm.FuncOp, shared: ModuleText, defaults: Mapping[str, str]) 
         f"{shared.types(arg.type)}{flag} {text.name(arg)}" for arg, flag in zip(entry.args, flags, strict=True)
     )
     words = ["define", *_linkage(op), result, f"{name}({arguments})", *_function_attributes(op, defaults)]
-    return f"{' '.join(words)} {{\n{text.body(op)}\n}}\n"
+    return f"{' '.join(words)} {{\n{text.body()}\n}}\n"
 
 
 def _linkage(op: llvm.FuncOp) -> list[str]:

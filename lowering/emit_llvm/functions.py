@@ -12,6 +12,7 @@ from xdsl.dialects.builtin import LocationAttr
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from xrelay.dialects.shared.locations import describe_location
+from xrelay.dialects.shared.op_lists import ops_at
 from xrelay.dialects.upstream.llvm_extras import LoopAnnotationAttr, PoisonOp, ZeroOp
 from xrelay.errors import LoweringError
 from xrelay.lowering.emit_llvm.texts import ConstantTexts, Metadata, TypeTexts
@@ -87,12 +88,14 @@ class FunctionText:
     def __init__(self, module: ModuleText, op: llvm.FuncOp):
         self.module = module
         self.lines: list[str] = []
-        self._names: dict[SSAValue, str] = {}
+        self._names: dict[int, str] = {}
+        """Keyed by identity, which is cheaper than hashing a value."""
+        self._contents = [(block, ops_at(block)) for block in op.body.blocks]
         self._taken: dict[str, int] = {}
         self._unnamed = 0
         self._blocks: dict[Block, str] = {}
         self._incoming: dict[Block, list[tuple[str, tuple[SSAValue, ...]]]] = {}
-        self._name_all(op)
+        self._name_all()
 
     def type_of(self, type_: Attribute) -> str:
         """Returns the text of a type."""
@@ -100,7 +103,7 @@ class FunctionText:
 
     def name(self, value: SSAValue) -> str:
         """Returns an operand without its type: a local name, or the text of a constant."""
-        return self._names[value]
+        return self._names[id(value)]
 
     def typed(self, value: SSAValue) -> str:
         """Returns an operand with its type, as `float %x`."""
@@ -116,7 +119,7 @@ class FunctionText:
 
     def result(self, op: Operation, text: str) -> None:
         """Writes an instruction whose result is that of `op`."""
-        self.lines.append(f"  {self._names[op.results[0]]} = {text}")
+        self.lines.append(f"  {self._names[id(op.results[0])]} = {text}")
 
     def call(self, op: Operation, name: str, operands: Iterable[SSAValue], flags: str = "") -> None:
         """Writes a call of the intrinsic `name`, with the result of `op` if it has one; declares the intrinsic once."""
@@ -138,13 +141,13 @@ class FunctionText:
             raise LoweringError(f"loop_annotation is {annotation}", location=describe_location(op))
         return f", !llvm.loop {self.module.metadata.loop(annotation)}"
 
-    def body(self, op: llvm.FuncOp) -> str:
+    def body(self) -> str:
         """Returns the text of all blocks."""
-        for number, block in enumerate(op.body.blocks):
+        for number, (block, inside) in enumerate(self._contents):
             self.lines.append(f"{self._blocks[block]}:")
             if number:
                 self._write_phis(block)
-            for inner in block.ops:
+            for inner in inside:
                 first = len(self.lines)
                 self._write(inner)
                 for line in range(first, len(self.lines)):
@@ -170,31 +173,32 @@ class FunctionText:
         incoming = self._incoming.get(block, [])
         for index, arg in enumerate(block.args):
             sources = ", ".join(f"[ {self.name(values[index])}, %{origin} ]" for origin, values in incoming)
-            self.lines.append(f"  {self._names[arg]} = phi {self.type_of(arg.type)} {sources}")
+            self.lines.append(f"  {self._names[id(arg)]} = phi {self.type_of(arg.type)} {sources}")
 
-    def _name_all(self, op: llvm.FuncOp) -> None:
+    def _name_all(self) -> None:
         """Assigns names to all blocks and values before writing, since phis refer to later ones."""
-        for number, block in enumerate(op.body.blocks):
+        for number, (block, _) in enumerate(self._contents):
             self._blocks[block] = self._fresh(block.name_hint or ("entry" if number == 0 else f"bb{number}"))
-        for block in op.body.blocks:
+        for block, inside in self._contents:
             for arg in block.args:
-                self._names[arg] = "%" + self._fresh(arg.name_hint or f"arg{arg.index}")
-            for inner in block.ops:
-                self._name_results(inner)
-            if (last := block.last_op) is not None:
-                self._note_branches(block, last)
+                self._names[id(arg)] = "%" + self._fresh(arg.name_hint or f"arg{arg.index}")
+            for inner in inside:
+                if inner.results:
+                    self._name_results(inner)
+            if inside:
+                self._note_branches(block, inside[-1])
 
     def _name_results(self, op: Operation) -> None:
         constant = _operand_of(type(op))
         for value in op.results:
             if constant is not None:
-                self._names[value] = constant(op, self)
+                self._names[id(value)] = constant(op, self)
                 continue
             hint = value.name_hint
             if hint is None:
                 self._unnamed += 1
                 hint = f"t{self._unnamed}"
-            self._names[value] = "%" + self._fresh(hint)
+            self._names[id(value)] = "%" + self._fresh(hint)
 
     def _note_branches(self, block: Block, last: Operation) -> None:
         """Records the values that `last` passes to the arguments of its successors."""

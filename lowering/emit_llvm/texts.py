@@ -140,9 +140,17 @@ class ConstantTexts:
 
     def __init__(self, types: TypeTexts):
         self._types = types
+        self._known: dict[tuple[int, int], tuple[Attribute, Attribute, str]] = {}
+        """Keyed by identity, as in `TypeTexts`."""
 
     def __call__(self, value: Attribute, type_: Attribute) -> str:
         """Returns the text of `value` as a constant of `type_`, without the type."""
+        key = id(value), id(type_)
+        if key not in self._known:
+            self._known[key] = value, type_, self._write(value, type_)
+        return self._known[key][2]
+
+    def _write(self, value: Attribute, type_: Attribute) -> str:
         if isinstance(value, IntegerAttr):
             return self._number(value.value.data, type_)
         if isinstance(value, FloatAttr):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from xdsl.dialects import memref, vector
-from xdsl.dialects.builtin import DenseArrayBase, IntegerType, MemRefType, VectorType, i1, i64
+from xdsl.dialects.builtin import DenseArrayBase, MemRefType, VectorType, i1, i64
 from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineExpr
 
@@ -108,7 +108,7 @@ def _memory_step(target: AccessTarget, lanes: LaneContext) -> int | None:
     """Returns the distance in elements between neighbouring lanes, if it is 0 or 1; None otherwise."""
     step = memory_stride(target, lanes.index)
     # A vector of i1 in memory is packed bits, but the elements of a buffer of i1 are bytes.
-    is_bits = target.type.element_type == IntegerType(1)
+    is_bits = target.type.element_type == i1
     return step if step == 0 or (step == 1 and not is_bits) else None
 
 
@@ -222,7 +222,7 @@ def _stride_in_row(target: AccessTarget, lanes: LaneContext) -> int | None:
         return None
     position, element = lanes.position(row), target.type.element_type
     step = None if position is None else stride(row.exprs[0], position)
-    is_row = element_strides(target.type)[-1:] == [1] and element != IntegerType(1)
+    is_row = element_strides(target.type)[-1:] == [1] and element != i1
     return step if is_row and step is not None and 2 <= step <= MAX_STRIDE else None
 
 

@@ -20,7 +20,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
-from xrelay.dialects.shared.op_making import make
+from xrelay.dialects.shared.op_making import append, make
 from xrelay.index_algebra.affine_bounds import bounds
 from xrelay.index_algebra.value_map import ValueMap
 from xrelay.passes.loop.index_arith import IndexArith, index_number
@@ -61,7 +61,7 @@ class Emitter:
     def add(self, op: OpT) -> OpT:
         """Appends an operation with the current location."""
         op.location = self.location
-        self.block.add_op(op)
+        append(self.block, op)
         return op
 
     @contextmanager

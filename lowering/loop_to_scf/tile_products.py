@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache, partial
+from functools import cache
 
 from xdsl.dialects import arith, memref, scf
-from xdsl.dialects.builtin import DYNAMIC_INDEX, FloatAttr, IndexType, IntegerAttr, bf16, f32, i8, i32
+from xdsl.dialects.builtin import DYNAMIC_INDEX, FloatAttr, IndexType, IntegerAttr, UnitAttr, bf16, f32, i8, i32
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Block, SSAValue
+from xdsl.ir import Attribute, Block, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr
 
 from xrelay.dialects.loop import ForOp, LoadOp, LoopKind, StoreOp
 from xrelay.dialects.loop.extents import MAX_EXTENT
 from xrelay.dialects.shared.attribute_names import LOOP_ANNOTATION, PREFETCH
 from xrelay.dialects.shared.op_lists import ops_of
+from xrelay.dialects.shared.op_making import make
 from xrelay.dialects.upstream.amx import TileLoadOp, TileMulFOp, TileMulIOp, TileStoreOp, TileType, TileZeroOp
 from xrelay.dialects.upstream.llvm_extras import LoopAnnotationAttr
 from xrelay.index_algebra.value_map import Space, ValueMap
@@ -200,7 +201,9 @@ class _Tiles:
         self._sums = TileType.of(rows, product.columns, sums)
         self._data = TileType.of(rows, product.terms * nest.depth, factor)
         self._weight = TileType.of(nest.depth, product.terms * product.columns, factor)
-        self._multiply = TileMulFOp if is_float else partial(TileMulIOp, zext_lhs=True)
+        self._product: tuple[type[TileMulFOp | TileMulIOp], Mapping[str, Attribute]] = (
+            (TileMulFOp, {}) if is_float else (TileMulIOp, {"isZextLhs": UnitAttr()})
+        )
         self._places_of_tiles = list(itertools.product(nest.vector_starts(), nest.row_starts(product)))
         self._sum_target, self._data_target, self._weight_target = map(
             target_of, (nest.step.sum, nest.step.data, nest.step.weight)
@@ -251,8 +254,13 @@ class _Tiles:
             at = first | self._at(part=part, row=row, vector=vector)
             weight = self._load_once(loaded, self._weight_target, self._weight, nest.loop, at)
             data = self._load_once(loaded, self._data_target, self._data, nest.rows[-1], at)
-            found[position] = self._emitter.add(self._multiply(data, weight, found[position])).res
+            found[position] = self._multiply(data, weight, found[position])
         return found
+
+    def _multiply(self, data: SSAValue, weight: SSAValue, total: SSAValue) -> SSAValue:
+        """Adds the product of two tiles to a tile of sums."""
+        kind, flags = self._product
+        return self._emitter.add(make(kind, (data, weight, total), (self._sums,), flags)).results[0]
 
     def _write_prefetches(self, first: Mapping[ForOp, ValueMap]) -> None:
         """Prefetches rows of the next panel in the step whose indices are `first`."""
@@ -294,7 +302,8 @@ class _Tiles:
     def _load(self, target: AccessTarget, type_: TileType, along: ForOp, at: Mapping[ForOp, ValueMap]) -> SSAValue:
         """Loads the tile of `target` whose rows are iterations of the loop `along`."""
         index = self._emitter.affine_all(self._index(target, at))
-        return self._emitter.add(TileLoadOp(target.buffer, index, self._stride(target, along), type_)).res
+        operands = (target.buffer, *index, self._stride(target, along))
+        return self._emitter.add(make(TileLoadOp, operands, (type_,))).results[0]
 
     def _index(self, target: AccessTarget, at: Mapping[ForOp, ValueMap]) -> ValueMap:
         """Returns the index of the first element of a tile, with 0 for the loops that are not in `at`."""

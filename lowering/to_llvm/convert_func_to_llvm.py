@@ -51,7 +51,7 @@ from xdsl.rewriter import InsertPoint
 from xrelay.dialects.loop.signature import dim_names
 from xrelay.dialects.shared.attribute_names import CALLS, GRAPH_FUNCTION, KERNELS, RECURSION
 from xrelay.dialects.shared.locations import describe_location
-from xrelay.dialects.shared.op_lists import all_ops, ops_of
+from xrelay.dialects.shared.op_lists import ops_in, ops_of
 from xrelay.dialects.upstream.func_extras import ConstantOp
 from xrelay.dialects.upstream.llvm_extras import CmpXchgOp
 from xrelay.errors import LoweringError
@@ -224,8 +224,7 @@ class _BodyConversion:
     def _to_convert(self) -> list[func.CallOp | func.ReturnOp | ConstantOp | cf.AssertOp]:
         """Returns the ops of the body to convert; raises `LoweringError` for other ops of func."""
         found: list[func.CallOp | func.ReturnOp | ConstantOp | cf.AssertOp] = []
-        tops = [op for block in self._body.blocks for op in block.ops]
-        for op in [op for top in tops for op in (all_ops(top) if top.regions else (top,))]:
+        for op in ops_in(self._body):
             if _outside_func(op) and type(op) is not cf.AssertOp:
                 continue
             if isinstance(op, _CONVERTED):

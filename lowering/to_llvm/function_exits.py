@@ -14,6 +14,7 @@ from xdsl.dialects import cf, func, llvm
 from xdsl.dialects.builtin import i32
 from xdsl.ir import Block, Operation, Region, SSAValue
 
+from xrelay.dialects.shared.op_lists import ops_in
 from xrelay.dialects.upstream.llvm_extras import CmpXchgOp
 from xrelay.lowering.to_llvm.ops import constant, result_of
 from xrelay.lowering.to_llvm.runtime_functions import SCRATCH_FREE, SCRATCH_NEW
@@ -33,7 +34,7 @@ def live_allocations_at_exits(body: Region) -> dict[Operation, LiveBuffer]:
     Only buffers that the function frees itself on success are counted. A block with several predecessors has the
     allocations common to all of them, so that no buffer is freed twice.
     """
-    freed = {op.operands[0] for block in body.blocks for op in block.ops if _calls(op, SCRATCH_FREE)}
+    freed = {op.operands[0] for op in ops_in(body) if _calls(op, SCRATCH_FREE)}
     if not freed or body.first_block is None:
         return {}
     stacks = _Stacks()

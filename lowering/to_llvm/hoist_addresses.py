@@ -13,6 +13,7 @@ from xdsl.dialects.builtin import IntegerAttr, IntegerType, ModuleOp
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from xrelay.dialects.shared.attribute_names import NOALIAS
+from xrelay.dialects.shared.op_lists import ops_at
 from xrelay.dialects.upstream.llvm_extras import LoopAnnotationAttr, PoisonOp
 from xrelay.lowering.to_llvm.addressing import constant_index
 from xrelay.lowering.to_llvm.ops import NO_SIGNED_WRAP, NO_WRAP, WRAPS, constant, element_pointer, overflowing
@@ -146,7 +147,7 @@ class _Hoisting:
         depth, depths = len(around), self.depths
         for argument in block.args:
             depths[argument] = depth
-        for op in tuple(block.ops):
+        for op in ops_at(block):
             if type(op) is llvm.GEPOp:
                 self._split_address(op, block, around)
             if type(op) not in _CONSTANTS:  # Constants depend on no loop, and are moved with their users.

@@ -35,6 +35,7 @@ from xdsl.dialects.builtin import Builtin, ModuleOp, i64
 from xdsl.ir import Attribute, Operation
 from xdsl.parser import Parser
 
+from xrelay.dialects.shared.op_making import copy
 from xrelay.dialects.upstream.llvm_extras import LLVM
 from xrelay.lowering.loop_to_scf.checked_index import RECORD_INDEX
 from xrelay.lowering.to_llvm.types import PTR
@@ -79,8 +80,8 @@ def _parsed(text: str) -> tuple[llvm.FuncOp, ...]:
 
 
 def _copy(function: llvm.FuncOp) -> llvm.FuncOp:
-    """Returns a copy whose blocks keep their names, which `clone` drops."""
-    copied = function.clone()
+    """Returns a copy whose blocks keep their names, which `copy` drops."""
+    copied = copy(function)
     for block, original in zip(copied.body.blocks, function.body.blocks, strict=True):
         block.name_hint = original.name_hint
     return copied

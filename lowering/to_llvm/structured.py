@@ -16,6 +16,7 @@ from xdsl.ir import Block, Operation, SSAValue
 from xdsl.rewriter import InsertPoint
 
 from xrelay.dialects.shared.attribute_names import LOOP_ANNOTATION
+from xrelay.dialects.shared.op_lists import ops_at
 from xrelay.passes.infra.conversion import ConversionRewriter
 
 Steps: TypeAlias = "Iterator[Steps]"
@@ -81,7 +82,7 @@ class BlockWriter:
         self.rewriter.insertion_point = InsertPoint.at_end(block)
 
     def _ops(self, block: Block) -> Steps:
-        for op in tuple(block.ops):
+        for op in ops_at(block):
             kind = type(op)
             if (rule := RULES.get(kind)) is not None:
                 yield self._steps(rule, op)

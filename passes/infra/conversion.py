@@ -37,7 +37,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from xrelay.dialects.shared.levels import level_of
 from xrelay.dialects.shared.locations import describe_location, locate
 from xrelay.dialects.shared.op_lists import all_ops, is_kind, ops_in
-from xrelay.dialects.shared.op_making import UNKNOWN
+from xrelay.dialects.shared.op_making import UNKNOWN, append, make
 from xrelay.errors import LoweringError
 from xrelay.passes.infra.pattern_counts import RECORDER
 
@@ -108,7 +108,11 @@ class ConversionRewriter:
     def insert(self, op: AnyOpT) -> AnyOpT:
         """Inserts `op` at `insertion_point` and returns it; it and the ops in it are converted later if illegal."""
         self._locate(op)
-        Rewriter.insert_op(op, self.insertion_point)
+        place = self.insertion_point
+        if place.insert_before is None:
+            append(place.block, op)
+        else:
+            place.block.insert_op_before(op, place.insert_before)
         self._inserted.append(op)
         return op
 
@@ -190,10 +194,11 @@ class ConversionRewriter:
             locate(all_ops(op) if op.regions else (op,), self._location)
 
     def _cast(self, value: SSAValue, target: Attribute, point: InsertPoint) -> SSAValue:
-        cast, result = UnrealizedConversionCastOp.cast_one(value, target)
+        cast = make(UnrealizedConversionCastOp, (value,), (target,))
+        cast.results[0].name_hint = value.name_hint
         Rewriter.insert_op(cast, point)
         self._casts[cast] = None
-        return result
+        return cast.results[0]
 
     def _replace_value(self, old: SSAValue, new: SSAValue, point: InsertPoint) -> None:
         """Replaces `old` with `new`; if the types differ, unconverted uses read a cast at `point`."""

@@ -12,6 +12,7 @@ from xdsl.ir import Attribute, Block, Operation
 
 from xrelay.dialects.loop.signature import PLAN
 from xrelay.dialects.shared.op_lists import all_ops, ops_of
+from xrelay.dialects.shared.op_making import copy
 from xrelay.lowering.emit_llvm import emit_llvm_ir
 from xrelay.lowering.loop_to_scf.checked_index import RECORD_INDEX
 from xrelay.lowering.to_llvm.expansions.inlined_ops import is_always_inline
@@ -62,7 +63,7 @@ def llvm_texts(module: ModuleOp, target: Target, symbols: Mapping[str, str] = NO
     components = [_split_by_pipeline(names, defined, references) for names in _components(references)]
     for names in (names for parts in components for names in parts):
         outside = sorted(_used(names, references, copied).difference(names))
-        copies = [copied[name].clone() for name in outside if name in copied]
+        copies = [copy(copied[name]) for name in outside if name in copied]
         declarations = [_declaration(declared.get(name, defined.get(name))) for name in outside if name not in copied]
         kernels = references.keys() | symbols.keys()
         is_glue = ENTRY_SYMBOL in names and not any(_computes(defined[name], kernels) for name in names)

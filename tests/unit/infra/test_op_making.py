@@ -7,7 +7,8 @@ from xdsl.dialects import arith, llvm
 from xdsl.dialects.builtin import FloatAttr, IndexType, IntegerAttr, ModuleOp, UnknownLoc, f32, i64
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
-from xrelay.dialects.shared.op_making import copies, copy, make
+from xrelay.dialects.shared.op_lists import ops_at
+from xrelay.dialects.shared.op_making import append, copies, copy, make
 from xrelay.passes.infra.printing import print_module
 from xrelay.passes.infra.source import full_context, parse_module
 
@@ -117,3 +118,16 @@ def test_copies_read_what_copies_in_front_of_them_make_and_what_is_given() -> No
     assert list(one.operands) == [other, other]
     assert list(two.operands) == [one.results[0], other]
     assert values[second.results[0]] is two.results[0]
+
+
+def test_an_op_is_appended_as_xdsl_does() -> None:
+    mine, other = Block(), Block()
+    for block, add in ((mine, append), (other, Block.add_op)):
+        for op in (make(llvm.UnreachableOp), ModuleOp([]), make(llvm.UndefOp, (), (i64,))):
+            add(block, op)
+        assert [op.parent for op in block.ops] == [block] * 3
+    names = [op.name for op in mine.ops]
+    assert names == [op.name for op in other.ops] == [op.name for op in ops_at(mine)]
+    assert names == [op.name for op in reversed(mine.ops)][::-1]
+    with pytest.raises(ValueError, match="already attached"):
+        append(other, ops_at(mine)[0])
