@@ -158,7 +158,7 @@ def _parse_extent(parser: AttrParser, names: set[str]) -> NewExtent:
 def requirements_of(op: Operation) -> tuple[Requirement, ...]:
     """Returns the requirements on named dimensions where `op` runs."""
     recorded = op.attributes.get(REQUIRES)
-    return recorded.data if isinstance(recorded, RequirementsAttr) else ()
+    return recorded.data if recorded is not None and isinstance(recorded, RequirementsAttr) else ()
 
 
 def record_requirements(op: Operation, requirements: Iterable[Requirement]) -> None:
@@ -194,7 +194,7 @@ def all_requirements(op: Operation) -> list[OpRequirements]:
 def new_extents(op: Operation) -> tuple[NewExtent, ...]:
     """Returns the named extents that `op` introduces."""
     recorded = op.attributes.get(BINDS)
-    return recorded.data if isinstance(recorded, BoundsAttr) else ()
+    return recorded.data if recorded is not None and isinstance(recorded, BoundsAttr) else ()
 
 
 def record_extents(op: Operation, extents: Iterable[NewExtent]) -> None:

@@ -3,9 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
+from enum import Enum, auto
 from functools import cache
+from typing import Final, cast
 
-from xdsl.dialects.builtin import ArrayAttr, DenseIntOrFPElementsAttr, DictionaryAttr, TensorType
+from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
+    ArrayAttr,
+    DenseIntOrFPElementsAttr,
+    DictionaryAttr,
+    MemRefType,
+    TensorType,
+)
 from xdsl.ir import Attribute, Block, Operation, ParametrizedAttribute, SSAValue
 
 from xrelay.dialects.relay.structure.weights import WeightAttr
@@ -13,6 +22,7 @@ from xrelay.dialects.shared.op_lists import ops_in
 
 SAMPLES = 16
 """The approximate number of elements of a weight that are in its key."""
+_NO_PARTS: Final[Sequence[Attribute]] = ()
 
 
 class OpKeys:
@@ -25,6 +35,7 @@ class OpKeys:
         self._of_value: dict[Hashable, int] = {}
         self._of_object: dict[int, tuple[int, Attribute]] = {}
         """Numbers by `id`. The attribute is kept alive, so that no other object gets its id."""
+        self._opened: dict[int, tuple[int, Attribute]] = {}
 
     def of(self, op: Operation) -> Hashable:
         """Returns a key of the computation of `op` on its operands: its name, properties, attributes and result types.
@@ -54,9 +65,20 @@ class OpKeys:
                 numbers[result] = len(numbers)
         return tuple(parts)
 
+    def of_opened(self, type: Attribute) -> int:
+        """Returns a key that buffers share if their types differ in constant extents alone."""
+        known = self._opened.get(id(type))
+        if known is None:
+            key: Hashable = self._number(type)
+            if isinstance(type, MemRefType):
+                fixed = (type.element_type, type.layout, type.memory_space)
+                key = (*map(self._number, fixed), *(size == DYNAMIC_INDEX for size in type.get_shape()))
+            known = self._opened[id(type)] = self._of_value.setdefault((key, "opened"), len(self._of_value)), type
+        return known[0]
+
     def of_attributes(self, attributes: Mapping[str, Attribute]) -> Hashable:
         """Returns a key that equal attributes share in any order."""
-        return tuple(self._items(attributes))
+        return tuple(self._items(attributes)) if attributes else ()
 
     def _does(self, op: Operation) -> Hashable:
         types = [self._number(result.type) for result in op.results]
@@ -74,45 +96,60 @@ class OpKeys:
 
     def _number_parts(self, attribute: Attribute) -> int:
         """Numbers the parts of `attribute`, then itself. Shared parts are visited once."""
-        pending = [attribute]
+        known, pending = self._of_object, [attribute]
         while pending:
             current = pending[-1]
-            parts = _shared_parts(current)
-            missing = [part for part in parts if id(part) not in self._of_object]
+            form = _form(type(current))
+            parts = _NO_PARTS if form is _Form.WHOLE else _shared_parts(current, form)
+            missing = [part for part in parts if id(part) not in known] if parts else _NO_PARTS
             if missing:
                 pending += missing
                 continue
             pending.pop()
-            numbers = [self._of_object[id(part)][0] for part in parts]
-            number = self._of_value.setdefault(_value(current, numbers), len(self._of_value))
-            self._of_object[id(current)] = number, current
-        return self._of_object[id(attribute)][0]
+            value = _value(current, form, [known[id(part)][0] for part in parts])
+            known[id(current)] = self._of_value.setdefault(value, len(self._of_value)), current
+        return known[id(attribute)][0]
 
 
-def _shared_parts(attribute: Attribute) -> Sequence[Attribute]:
-    """Returns the parts of an attribute that other attributes may share; empty if it is hashed as a whole."""
-    if _is_hashed(type(attribute)):
-        return ()
-    if isinstance(attribute, ArrayAttr):
-        return attribute.data
-    if isinstance(attribute, DictionaryAttr):
-        return list(attribute.data.values())
-    return attribute.parameters if isinstance(attribute, ParametrizedAttribute) else ()
+class _Form(Enum):
+    """How attributes of a class are hashed: as a whole, or by the numbers of the parts that others may share."""
+
+    WHOLE = auto()
+    WEIGHT = auto()
+    ARRAY = auto()
+    DICTIONARY = auto()
+    PARAMETERS = auto()
 
 
 @cache
-def _is_hashed(kind: type[Attribute]) -> bool:
-    """Whether attributes of a class are hashed as a whole."""
-    shares = issubclass(kind, ArrayAttr | DictionaryAttr | ParametrizedAttribute)
-    return not shares or issubclass(kind, TensorType | DenseIntOrFPElementsAttr)
+def _form(kind: type[Attribute]) -> _Form:
+    """Returns the form of a class of attributes. To find it takes longer than the rest of a key."""
+    if issubclass(kind, WeightAttr):
+        return _Form.WEIGHT
+    if issubclass(kind, TensorType | DenseIntOrFPElementsAttr) or not issubclass(
+        kind, ArrayAttr | DictionaryAttr | ParametrizedAttribute
+    ):
+        return _Form.WHOLE
+    if issubclass(kind, ArrayAttr):
+        return _Form.ARRAY
+    return _Form.DICTIONARY if issubclass(kind, DictionaryAttr) else _Form.PARAMETERS
 
 
-def _value(attribute: Attribute, parts: Sequence[int]) -> Hashable:
+def _shared_parts(attribute: Attribute, form: _Form) -> Sequence[Attribute]:
+    """Returns the parts of an attribute that other attributes may share."""
+    if form is _Form.PARAMETERS:
+        return cast("ParametrizedAttribute", attribute).parameters
+    if form is _Form.ARRAY:
+        return cast("ArrayAttr[Attribute]", attribute).data
+    return list(cast("DictionaryAttr", attribute).data.values()) if form is _Form.DICTIONARY else _NO_PARTS
+
+
+def _value(attribute: Attribute, form: _Form, parts: Sequence[int]) -> Hashable:
     """Returns a key by which `attribute`, whose parts have these numbers, differs from all unequal attributes."""
-    if isinstance(attribute, WeightAttr):
-        return attribute, _sample(attribute)
-    if isinstance(attribute, DictionaryAttr):
-        return DictionaryAttr, tuple(sorted(zip(attribute.data, parts, strict=True)))
+    if form is _Form.WEIGHT:
+        return attribute, _sample(cast("WeightAttr", attribute))
+    if form is _Form.DICTIONARY:
+        return DictionaryAttr, tuple(sorted(zip(cast("DictionaryAttr", attribute).data, parts, strict=True)))
     return (type(attribute), *parts) if parts else attribute
 
 

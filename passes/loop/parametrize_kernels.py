@@ -10,8 +10,8 @@ from typing import Final
 
 from xdsl.context import Context
 from xdsl.dialects import func, memref
-from xdsl.dialects.builtin import DYNAMIC_INDEX, IndexType, MemRefType, ModuleOp, StringAttr
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.dialects.builtin import IndexType, MemRefType, ModuleOp, StringAttr
+from xdsl.ir import Operation, SSAValue
 from xdsl.rewriter import Rewriter
 
 from xrelay.dialects.loop import DYNAMIC, BlockOp, ForOp, ScheduleAttr, SchedulePrimitive
@@ -49,6 +49,8 @@ from xrelay.passes.loop.static_sizes import replace_sizes, sized_parts, static_s
 from xrelay.target.instructions import find_tile_product
 
 _PRIVATE: Final = StringAttr("private")
+_EXTENTS: Final = frozenset({"extent", "extents"})
+"""The properties with constant extents."""
 LEAST: Final = 4
 """The smallest number of kernels without dynamic extents that the compiler replaces by one."""
 LEAST_COSTLY: Final = 2
@@ -313,32 +315,29 @@ def _names_in(step: SchedulePrimitive) -> Iterator[str]:
         yield from (name for name in (value if isinstance(value, tuple) else (value,)) if isinstance(name, str))
 
 
-def _content(kernel: func.FuncOp, keys: OpKeys) -> Iterator[Hashable]:
-    """Yields the parts of a key that kernels share if their bodies differ in constant extents and names alone."""
-    numbers: dict[SSAValue, int] = {}
-    for argument in kernel.body.block.args:
-        numbers[argument] = len(numbers)
-        yield _type_key(argument.type)
+def _content(kernel: func.FuncOp, keys: OpKeys) -> list[Hashable]:
+    """Returns the parts of a key that kernels share if their bodies differ in constant extents and names alone."""
+    arguments = kernel.body.block.args
+    # By `id`: the hash of a value is a method in Python, and all values exist until the end.
+    numbers = {id(argument): number for number, argument in enumerate(arguments)}
+    parts: list[Hashable] = [keys.of_opened(argument.type) for argument in arguments]
     for op in ops_in(kernel.body.block):
-        properties = {name: value for name, value in op.properties.items() if name not in ("extent", "extents")}
-        yield op.name, keys.of_attributes(properties), keys.of_attributes(op.attributes)
-        yield tuple(numbers.get(operand, operand) for operand in op.operands)
-        if isinstance(op, BlockOp):
-            yield tuple(extent if extent == DYNAMIC else isinstance(extent, int) for extent in op.extents)
-        for block in (block for region in op.regions for block in region.blocks):
-            yield len(block.ops), len(block.args)
-            numbers |= {argument: len(numbers) + k for k, argument in enumerate(block.args)}
+        properties = op.properties
+        if not _EXTENTS.isdisjoint(properties):
+            properties = {name: value for name, value in properties.items() if name not in _EXTENTS}
+        parts += (op.name, keys.of_attributes(properties), keys.of_attributes(op.attributes))
+        parts.append(tuple([numbers.get(id(operand), operand) for operand in op.operands]))
+        if type(op) is BlockOp:  # faster than `isinstance`, which asks every base of a class
+            parts.append(tuple([extent if extent == DYNAMIC else isinstance(extent, int) for extent in op.extents]))
+        for region in op.regions:
+            for block in region.blocks:
+                parts += (len(block.ops), len(block.args))
+                for argument in block.args:
+                    numbers[id(argument)] = len(numbers)
         for result in op.results:
-            numbers[result] = len(numbers)
-            yield _type_key(result.type)
-
-
-def _type_key(type: Attribute) -> Hashable:
-    """Returns a key that buffers share if their types differ in constant extents alone."""
-    if not isinstance(type, MemRefType):
-        return type
-    shape = tuple(size == DYNAMIC_INDEX for size in type.get_shape())
-    return type.element_type, type.layout, type.memory_space, shape
+            numbers[id(result)] = len(numbers)
+            parts.append(keys.of_opened(result.type))
+    return parts
 
 
 def _replace(
