@@ -42,15 +42,20 @@ class AccessTarget:
         return any(is_vector(operand) for operand in self.index.operands)
 
 
-def load(emitter: Emitter, target: AccessTarget, lanes: LaneContext | None) -> SSAValue:
-    """Loads the element at `target`, or a vector if it differs between lanes. Masked-off lanes read nothing."""
+def load(
+    emitter: Emitter, target: AccessTarget, lanes: LaneContext | None, is_valid: Callable[[], bool] = lambda: False
+) -> SSAValue:
+    """Loads the element at `target`, or a vector if it differs between lanes. Masked-off lanes read nothing.
+
+    `is_valid` returns whether an element that is the same for all lanes exists even if all lanes are off.
+    """
     if lanes is None:
         return _load_scalar(emitter, target)
     if isinstance(target.type.element_type, VectorType):
         return _load_scalar(emitter, target)
     step = _memory_step(target, lanes)
     if step == 0:
-        return _load_uniform(emitter, target, lanes)
+        return _load_uniform(emitter, target, lanes, is_valid)
     if step == 1:
         return _load_vector(emitter, target, lanes)
     if (apart := _stride_in_row(target, lanes)) is not None:
@@ -124,9 +129,9 @@ def _store_scalar(emitter: Emitter, target: AccessTarget, value: SSAValue) -> No
     emitter.add(make(memref.StoreOp, (value, target.buffer, *emitter.affine_all(target.index))))
 
 
-def _load_uniform(emitter: Emitter, target: AccessTarget, lanes: LaneContext) -> SSAValue:
+def _load_uniform(emitter: Emitter, target: AccessTarget, lanes: LaneContext, is_valid: Callable[[], bool]) -> SSAValue:
     """Loads one element for all lanes as a scalar; if all lanes are off, reads nothing or an element of the buffer."""
-    if lanes.mask is None or lanes.mask.is_never_empty or _is_in_bounds(emitter, target):
+    if lanes.mask is None or lanes.mask.is_never_empty or _is_in_bounds(emitter, target) or is_valid():
         return _load_scalar(emitter, target)
     return _load_if(emitter, target, any_lane(emitter, lanes.mask, lanes.count))
 

@@ -39,6 +39,7 @@ from xrelay.lowering.loop_to_scf.buffers import FlatBuffers, Lanes, LocalLayout,
 from xrelay.lowering.loop_to_scf.checked_index import write_checked_index
 from xrelay.lowering.loop_to_scf.dot_products import write_dot_products
 from xrelay.lowering.loop_to_scf.emitter import Emitter
+from xrelay.lowering.loop_to_scf.first_lane import runs_in_first_lane
 from xrelay.lowering.loop_to_scf.lanes import Condition, LaneContext, Mask, both, compare, invert, is_vector, splat
 from xrelay.lowering.loop_to_scf.loops import (
     Changes,
@@ -134,7 +135,8 @@ class KernelWriter:
         if type(op) is LoadOp and (loaded := self._loaded.get(op)) is not None:
             self._define(op.result, loaded)
         elif type(op) is LoadOp:
-            self._define(op.result, load(self._emitter, self._target(op), self._values.lanes))
+            lanes, is_valid = self._values.lanes, partial(runs_in_first_lane, op)
+            self._define(op.result, load(self._emitter, self._target(op), lanes, is_valid))
         elif type(op) is StoreOp:
             target, value = self._target(op), self._values.get(op.value)
             if self._changes is not None:

@@ -25,6 +25,21 @@ def test_rows_of_a_product(threads: int) -> None:
         np.testing.assert_allclose(model(x)[0], np.maximum(x @ w.T, 0), rtol=1e-4, atol=1e-4)
 
 
+@pytest.mark.parametrize("threads", [1, 2])
+def test_columns_of_a_product(threads: int) -> None:
+    text = """
+    func.func @main(%x: tensor<?x?xf32, #relay.dims<m, k>>, %y: tensor<?x?xf32, #relay.dims<k, n>>)
+        -> !relay.incomplete {
+      %p = relay.nn.matmul(%x, %y)
+        : (tensor<?x?xf32, #relay.dims<m, k>>, tensor<?x?xf32, #relay.dims<k, n>>) -> !relay.incomplete
+      func.return %p : !relay.incomplete
+    }"""
+    model, rng = xrelay.compile(xrelay.parse(text), threads=threads, cache=False), np.random.default_rng(3)
+    for m, k, n in ((0, 3, 5), (3, 0, 5), (3, 5, 0), *((m, 7, n) for m in (1, 4, 17) for n in range(1, 70, 3))):
+        x, y = rng.standard_normal((m, k), np.float32), rng.standard_normal((k, n), np.float32)
+        np.testing.assert_allclose(model(x, y)[0], x @ y, rtol=1e-4, atol=1e-4)
+
+
 def test_columns_of_a_padded_convolution() -> None:
     rng = np.random.default_rng(1)
     w = rng.standard_normal((32, 16, 3), np.float32)
