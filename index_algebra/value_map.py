@@ -102,6 +102,11 @@ class ValueMap(Generic[OperandT]):
         """The expressions as maps of one; cached, since analyses of bindings and indices use them often."""
         return tuple(ValueMap.make((expr,), self.operands) for expr in self.exprs)
 
+    @cached_property
+    def is_simple(self) -> bool:
+        """Whether every expression is an operand or a constant."""
+        return {type(expr) for expr in self.exprs} <= _SIMPLE
+
     def select(self, positions: Iterable[int]) -> ValueMap[OperandT]:
         """The map with the expressions at `positions`, in that order."""
         return ValueMap.make([self.exprs[p] for p in positions], self.operands)
@@ -120,6 +125,8 @@ class ValueMap(Generic[OperandT]):
 
     def plus(self, other: ValueMap[OperandT] | int, factor: int = 1) -> ValueMap[OperandT]:
         """`self + other * factor`, for maps of one expression; not simplified."""
+        if not isinstance(other, int) and type(only := other.exprs[0]) is AffineConstantExpr:
+            other = only.value
         if isinstance(other, int):
             return ValueMap((self.exprs[0] + other * factor,), self.operands)
         space = Space(self.operands)
@@ -133,7 +140,7 @@ class ValueMap(Generic[OperandT]):
 
     def simplified(self, box: Mapping[OperandT, tuple[int, int] | None] | None = None) -> ValueMap[OperandT]:
         """The map with every expression simplified; `box` has the intervals of operands, None if unknown."""
-        if {type(expr) for expr in self.exprs} <= _SIMPLE:
+        if self.is_simple:
             return self
         intervals: Box = () if box is None else [box.get(value) for value in self.operands]
         return ValueMap.make([simplify(expr, intervals) for expr in self.exprs], self.operands)

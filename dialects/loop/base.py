@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import ABC
 from collections.abc import Callable
-from operator import is_
 from typing import Any, TypeVar
 
 from typing_extensions import override
@@ -95,13 +94,14 @@ OpT = TypeVar("OpT", bound=Operation)
 
 
 def cached_on_op(op: OpT, parts: tuple[object, ...], compute: Callable[[OpT], ValueT]) -> ValueT:
-    """Returns `compute(op)`, computed again only if one of `parts` is another object than at the last call.
+    """Returns `compute(op)`, computed again only if one of `parts` has changed since the last call.
 
     `parts` are immutable: attributes of the op, and the tuple of its operands, which xDSL replaces at each change.
     """
     cache = vars(op)
     known = cache.get(compute.__name__)
-    if known is not None and len(known[0]) == len(parts) and all(map(is_, known[0], parts)):
+    # Tuples compare their elements by identity first.
+    if known is not None and known[0] == parts:
         return known[1]
     found = compute(op)
     cache[compute.__name__] = parts, found

@@ -196,6 +196,8 @@ def extent_value(kernel: Operation, value: ValueMap, name: str | None = None) ->
 
 def simplified(index: ValueMap) -> ValueMap:
     """`index` simplified by the extents of loops and variables."""
+    if index.is_simple:
+        return index
     return index.simplified({v: known for v in index.operands if (known := interval_of(v)) is not None})
 
 

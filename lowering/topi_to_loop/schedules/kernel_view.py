@@ -258,7 +258,8 @@ def has_remainder(expr: AffineExpr) -> bool:
 
 def loads_of(block: BlockOp) -> list[LoadOp]:
     """Returns the loads of a block, except those of its own results."""
-    return [op for op in ops_of(block.body, LoadOp) if op.memref not in block.writes]
+    written = block.writes
+    return [op for op in ops_of(block.body, LoadOp) if op.memref not in written]
 
 
 def element_bytes(load: LoadOp) -> int:

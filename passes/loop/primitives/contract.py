@@ -92,21 +92,30 @@ class ElementStrides:
     """
 
     def __init__(self) -> None:
-        self._indices = dict[LoadOp, list[ValueMap]]()
+        self._dimensions = dict[LoadOp, list[tuple[ValueMap, int]]]()
 
     def __call__(self, load: LoadOp, loop: ForOp) -> int | None:
         """Returns the distance of a load along a loop."""
-        if load not in self._indices:
-            self._indices[load] = [over_loops(load.index[position]) for position in range(len(load.index))]
-        total, step, is_known = 0, 1, True
-        for index, extent in zip(reversed(self._indices[load]), reversed(extents_of(load.memref)), strict=True):
-            own = stride_along(index, loop.index)
+        if load not in self._dimensions:
+            self._dimensions[load] = _dimensions_of(load)
+        total, is_known, counter = 0, True, loop.index
+        for index, step in self._dimensions[load]:
+            own = stride_along(index, counter)
             if own is None:
                 return None
             is_known = is_known and (own == 0 or step != 0)
             total += own * step
-            step = step * extent if isinstance(extent, int) else 0
         return total if is_known else DYNAMIC_INDEX
+
+
+def _dimensions_of(load: LoadOp) -> list[tuple[ValueMap, int]]:
+    """Returns the index of each dimension over loops, with the distance of its elements; 0 if that is not known."""
+    index, step = over_loops(load.index), 1
+    found: list[tuple[ValueMap, int]] = []
+    for position, extent in reversed(list(enumerate(extents_of(load.memref)))):
+        found.append((index[position], step))
+        step = step * extent if isinstance(extent, int) else 0
+    return found
 
 
 LoopContractPass = primitive_pass(Contract, "loop=k lanes=o", EXACT)

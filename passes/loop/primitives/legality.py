@@ -36,6 +36,15 @@ def find_loop(kernel: func.FuncOp, name: str, step: SchedulePrimitive) -> ForOp:
     return found
 
 
+def find_loops(kernel: func.FuncOp, names: Sequence[str], step: SchedulePrimitive) -> list[ForOp]:
+    """The loops of these names; raises `ScheduleError` if one does not exist."""
+    loops = loops_of(kernel)
+    missing = next((name for name in names if name not in loops), None)
+    if missing is not None:
+        raise _not_found(kernel, "loop", missing, list(loops), step)
+    return [loops[name] for name in names]
+
+
 def find_block(kernel: func.FuncOp, name: str, step: SchedulePrimitive) -> BlockOp:
     """The block called `name`; raises `ScheduleError` if it does not exist."""
     blocks = blocks_of(kernel)

@@ -18,7 +18,7 @@ from xrelay.passes.loop.nest_queries import (
     only_op,
     reduces_over,
 )
-from xrelay.passes.loop.primitives.legality import find_loop, refusal
+from xrelay.passes.loop.primitives.legality import find_loops, refusal
 from xrelay.passes.loop.primitives.rewrites import primitive_pass, rewrites
 
 
@@ -46,7 +46,7 @@ def reorder(kernel: func.FuncOp, step: Reorder) -> None:
     order of the loops of ordered variables, which must ascend, and another order of the parts of a fused spatial and
     reduce loop, which would initialise some elements too late.
     """
-    named = [find_loop(kernel, name, step) for name in step.loops]
+    named = find_loops(kernel, step.loops, step)
     chain, following = _perfect_chain(named, step), iter(named)
     order = [next(following) if loop in named else loop for loop in chain]
     _check_order(chain, order, step)

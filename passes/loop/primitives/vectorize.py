@@ -6,11 +6,12 @@ from xdsl.dialects import func, scf
 from xdsl.ir import SSAValue
 
 from xrelay.dialects.loop import BlockOp, ForOp, LoadOp, LoopKind, RowOp, StoreOp, ValueMap
-from xrelay.dialects.loop.extents import in_loop_indices, interval_of
+from xrelay.dialects.loop.extents import in_loop_indices
 from xrelay.dialects.loop.for_op import MAX_LANES
 from xrelay.dialects.loop.schedule import Vectorize
 from xrelay.dialects.shared.op_lists import is_kind, ops_in
 from xrelay.index_algebra.affine_bounds import stride
+from xrelay.passes.loop.nest_edits import simplified
 from xrelay.passes.loop.nest_queries import blocks_inside, reduces_over, structure_of
 from xrelay.passes.loop.primitives.legality import check_serial, find_loop, refusal, static_extent
 from xrelay.passes.loop.primitives.rewrites import primitive_pass, rewrites
@@ -117,9 +118,8 @@ def index_stride(index: ValueMap, value: SSAValue) -> int | None:
 
 
 def over_loops(index: ValueMap) -> ValueMap:
-    """The one expression of `index` over loop indices, simplified by their ranges: (jo * 64 + ji) mod 64 is ji."""
-    bound = in_loop_indices(index)
-    return bound.simplified({v: known for v in bound.operands if (known := interval_of(v)) is not None})
+    """`index` over loop indices, simplified by their ranges: (jo * 64 + ji) mod 64 is ji."""
+    return simplified(in_loop_indices(index))
 
 
 def stride_along(bound: ValueMap, value: SSAValue) -> int | None:
