@@ -30,8 +30,10 @@ from unittest.mock import patch
 
 import numpy as np
 
-import xrelay
 from support.examples import FACTOR
+from support.tool_server.server import preload
+from xrelay import CompiledModel
+from xrelay import compile as compile_model
 from xrelay.api import kernel_workers, stage_runner
 from xrelay.errors import XRelayError
 
@@ -69,13 +71,13 @@ def compiled(folder: Path) -> Outcome:
     logging.getLogger("xrelay").addHandler(messages)
     raised, right = "", False
     try:
-        right = is_right(xrelay.compile(folder / "model.mlir", threads=1))
+        right = is_right(compile_model(folder / "model.mlir", threads=1))
     except XRelayError as error:
         raised = error.render()
     return {"right": right, "warnings": messages.lines, "raised": raised}
 
 
-def is_right(model: xrelay.CompiledModel) -> bool:
+def is_right(model: CompiledModel) -> bool:
     """Whether a model computes the right values."""
     x = np.arange(54, dtype=np.float32).reshape(9, 6) / 54
     return bool(np.allclose(model(x)[0], np.exp(x.cumsum(1)), rtol=1e-5))
@@ -232,7 +234,9 @@ def main() -> None:
     folder = Path(sys.argv[1])
     (folder / "model.mlir").write_text(TEXT)
     os.environ |= {"XRELAY_CACHE_DIR": str(folder / "cache"), "XRELAY_CACHE": "1", "XRELAY_WORKERS": "0"}
-    # Lowers a program, as each fork would otherwise fill the same caches for classes.
+    # Imports the compiler and lowers a program. Otherwise, each fork imports the same hundred modules and fills caches.
+    for name in ("xrelay.api", "xrelay.lowering", "xrelay.passes", "xrelay.interpreters", "xrelay.runtime"):
+        preload(name)
     import_module("support.tool_server.warm")
     gc.collect()
     gc.freeze()  # a collection in a fork would copy all memory that it shares with this process
