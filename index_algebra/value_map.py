@@ -100,7 +100,12 @@ class ValueMap(Generic[OperandT]):
     @cached_property
     def _single_maps(self) -> tuple[ValueMap[OperandT], ...]:
         """The expressions as maps of one; cached, since analyses of bindings and indices use them often."""
-        return tuple(ValueMap.make((expr,), self.operands) for expr in self.exprs)
+        return tuple([self._single_map(expr) for expr in self.exprs])
+
+    def _single_map(self, expr: AffineExpr) -> ValueMap[OperandT]:
+        if type(expr) is AffineDimExpr:
+            return ValueMap((dim(0),), (self.operands[expr.position],))
+        return ValueMap.make((expr,), self.operands)
 
     @cached_property
     def is_simple(self) -> bool:
@@ -130,8 +135,8 @@ class ValueMap(Generic[OperandT]):
         if isinstance(other, int):
             return ValueMap((self.exprs[0] + other * factor,), self.operands)
         space = Space(self.operands)
-        (own,), (added,) = space.lift(self), space.lift(other)
-        return ValueMap.make([own + added * factor], space.values)
+        (added,) = space.lift(other)
+        return ValueMap.make([self.exprs[0] + added * factor], space.values)
 
     def size(self, sizes: Mapping[OperandT, int] | None = None) -> int:
         """The size of the longest expression; an operand counts as `sizes` specifies, or as 1."""
@@ -166,6 +171,8 @@ class Space(Generic[OperandT]):
 
     def lift(self, value_map: ValueMap[OperandT]) -> tuple[AffineExpr, ...]:
         """The expressions of `value_map` over this space."""
+        if len(value_map.exprs) == 1 and type(only := value_map.exprs[0]) is AffineDimExpr:
+            return (dim(self.position(value_map.operands[only.position])),)
         renaming = {d: dim(self.position(value)) for d, value in enumerate(value_map.operands)}
         return tuple([substitute(expr, renaming) for expr in value_map.exprs])
 
