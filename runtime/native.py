@@ -1,8 +1,9 @@
 """Compiles LLVM IR text to object code.
 
-Compilation uses the new pass manager: a short pipeline for code that is vectorised already (`vector_passes.py`), else
-the default pipeline of a given level with loop unrolling, which obeys `llvm.loop.unroll.*` of the kernels. Code is
-position-independent and uses the small code model, so the same object serves `NativeLibrary` and a C linker.
+Compilation uses the new pass manager: a short pipeline for code that is vectorised already (`vector_passes.py`), except
+at level 0, else the default pipeline of a given level with loop unrolling, which obeys `llvm.loop.unroll.*` of the
+kernels. Code is position-independent and uses the small code model, so the same object serves `NativeLibrary` and a C
+linker.
 
 llvmlite holds one lock around every call into LLVM. The two long calls, to optimise and to emit, touch only the module,
 its context and its target machine, so they bypass this lock, and several modules compile in parallel. A call that
@@ -167,7 +168,7 @@ class _Compiler:
         """Maps whether LLVM may vectorise loops to the builder of such pipelines, created on first use."""
 
     def compile(self, module: Any, code: Code) -> bytes:
-        """Optimises a module by the pipeline for its kind of code, and emits object code."""
+        """Optimises a module by the pipeline for its kind of code and its level, and emits object code."""
         self._optimise(module, code)
         return _unlocked().emit_object(self._machine, module)
 
@@ -188,7 +189,9 @@ class _Compiler:
     def _optimise(self, module: Any, code: Code) -> None:
         _unlocked().set_target(module, self._triple, self._data_layout)
         builder = self._builder(vectorizes=code is not Code.QUOTIENTS)
-        passes = _unlocked().listed_passes(VECTOR_PASSES) if code is Code.VECTORS else builder.getModulePassManager()
+        # The default pipeline of level 0 only inlines functions that must be inlined.
+        is_listed = code is Code.VECTORS and self._opt_level > 0
+        passes = _unlocked().listed_passes(VECTOR_PASSES) if is_listed else builder.getModulePassManager()
         try:
             _unlocked().optimise(passes, module, builder)
         finally:

@@ -173,6 +173,17 @@ def test_what_counts_so_is_compiled_to_the_same_loop() -> None:
     assert len(re.findall(r"\b(?:incq|addq)\b", code)) <= 2
 
 
+@pytest.mark.parametrize(("level", "loops"), [(0, 1), (1, 0)])
+def test_level_0_only_inlines(level: int, loops: int) -> None:
+    text = 'target triple = "x86_64-unknown-linux-gnu"\n' + _text(_STORE, unroll="full")
+    assert code_of(text) is Code.VECTORS
+    inlined = text.replace("define void @f", "define void @g") + "define void @f() alwaysinline {\n  ret void\n}\n"
+    called = inlined.replace("  ret void\n}\n\n", "  call void @f()\n  ret void\n}\n\n", 1)
+    code = assembly(called, cpu="x86-64-v4", features="", opt_level=level)
+    assert len(re.findall(r"\bj[lg]e?\b", code)) == loops
+    assert "call" not in code
+
+
 def test_few_passes_see_unrolled_code() -> None:
     """It is the largest code; code generation also finds what instruction combining would find."""
     assert VECTOR_PASSES[VECTOR_PASSES.index("LoopUnroll") + 1 :] == ("SROA", "SimplifyCFG")
