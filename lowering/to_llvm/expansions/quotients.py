@@ -11,11 +11,10 @@ quotient of -0 may be 0.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from fractions import Fraction
 from functools import lru_cache
 from math import frexp, isfinite, ldexp
+from struct import pack, unpack
 
-import numpy as np
 from xdsl.dialects import math
 from xdsl.dialects.arith import ConstantOp, DivfOp
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, FloatAttr, f32
@@ -28,9 +27,12 @@ from xrelay.passes.infra.conversion import ConversionPattern, ConversionRewriter
 
 _BITS = 24
 """The bits of a float's significand."""
+_PLACES = 2 * _BITS - 1
+"""The number of binary places of the first term of a significand's reciprocal."""
 _MAX_EXPONENT = 24
 """The limit of the magnitude of a divisor's exponent: scales of other sizes are not worth an analysis."""
-_MAX = float(np.finfo(np.float32).max)
+_MAX = ldexp(2 - ldexp(1, 1 - _BITS), 127)
+"""The largest finite float."""
 _MAX_REST = 8
 """The quotient of significands x / d is off by less than `_MAX_REST` / (2²⁵ d)."""
 
@@ -76,28 +78,27 @@ def _terms(op: DivfOp) -> tuple[float, float] | None:
 def reciprocal_terms(divisor: float) -> tuple[float, float] | None:
     """Returns the two terms of a float's reciprocal by which products are correctly rounded quotients.
 
-    Returns None if no terms are exact, and for powers of two: LLVM replaces their quotients. Terms of the
-    same sign come first.
+    Returns None if no terms are exact, and for powers of two: LLVM replaces their quotients. Terms of the same sign
+    come first.
     """
-    significand, exponent = frexp(np.float32(divisor))
-    if not isfinite(divisor) or abs(exponent) > _MAX_EXPONENT or abs(significand) in (0, 0.5):
+    significand, exponent = frexp(_single(divisor))
+    if not isfinite(significand) or abs(exponent) > _MAX_EXPONENT or abs(significand) in (0, 0.5):
         return None
     whole = int(ldexp(abs(significand), _BITS))
     scale = ldexp(1 if divisor > 0 else -1, _BITS - exponent)
-    below = (1 << 2 * _BITS - 1) // whole
-    for nearest in (below, below + 1):
-        high = ldexp(nearest, 1 - 2 * _BITS)
-        low = float(np.float32(float(Fraction(1, whole) - Fraction(high))))
-        if all(_is_exact(x, middle, whole, high, low) for x, middle in _hard_cases(whole)):
-            return high * scale, low * scale
+    below = (1 << _PLACES) // whole
+    for high in (below, below + 1):
+        low = _single(((1 << _PLACES) - high * whole) / (whole << _PLACES))
+        if all(_is_exact(x, middle, bits, high, low, whole) for x, middle, bits in _hard_cases(whole)):
+            return ldexp(high, -_PLACES) * scale, low * scale
     return None
 
 
-def _hard_cases(whole: int) -> Iterator[tuple[int, Fraction]]:
+def _hard_cases(whole: int) -> Iterator[tuple[int, int, int]]:
     """Yields significands whose quotients are closest to the middle of two floats, each with that middle.
 
     A quotient of at least 1 has 24 bits after the first bit of its middle, a smaller one 25: `x * 2ᵇ - whole * middle`
-    is the rest, a small integer.
+    is the rest, a small integer. The number of bits comes last.
     """
     power = (whole & -whole).bit_length() - 1
     odd = whole >> power
@@ -111,11 +112,18 @@ def _hard_cases(whole: int) -> Iterator[tuple[int, Fraction]]:
             for x in range(start + (first - start) % odd, 1 << _BITS, odd):
                 middle = ((x << bits) - rest) // whole
                 if middle % 2 == 1 and (x >= whole) == (bits == _BITS):
-                    yield x, Fraction(middle, 1 << bits)
+                    yield x, middle, bits
 
 
-def _is_exact(x: int, middle: Fraction, whole: int, high: float, low: float) -> bool:
+def _is_exact(x: int, middle: int, bits: int, high: int, low: float, whole: int) -> bool:
     """Whether the sum of both products is on the same side of the middle of two floats as the quotient."""
-    rest = np.float32(x) * np.float32(low)
-    total = x * Fraction(high) + Fraction(float(rest))
-    return total != middle and (total > middle) == (Fraction(x, whole) > middle)
+    rest, unit = _single(x * low).as_integer_ratio()
+    over = x * high * unit + (rest << _PLACES) - (middle << _PLACES - bits) * unit
+    return over != 0 and (over > 0) == (x << bits > middle * whole)
+
+
+def _single(number: float) -> float:
+    """Returns the nearest f32. Kernels are compiled in processes without numpy."""
+    (nearest,) = unpack("f", pack("f", number))
+    assert isinstance(nearest, float), "the format is that of a float"
+    return nearest
