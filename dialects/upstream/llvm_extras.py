@@ -8,6 +8,7 @@ Names and syntax are upstream's. `LLVM` is xDSL's dialect with these additions. 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import ClassVar, TypeAlias
 
 from xdsl.dialects import llvm
@@ -192,6 +193,12 @@ __all__ = [
 _FLOATS = AnyFloatConstr | VectorType.constr(AnyFloatConstr)
 _INTEGERS = SignlessIntegerConstraint | VectorType.constr(SignlessIntegerConstraint)
 _MONOTONIC = IntegerAttr(2, 64)
+
+
+@lru_cache(maxsize=8)
+def _with_success(type: Attribute) -> llvm.LLVMStructType:
+    """Returns the type of the result of `llvm.cmpxchg`: the old value, and whether it was replaced."""
+    return llvm.LLVMStructType.from_type_list([type, i1])
 
 
 @irdl_op_definition
@@ -393,7 +400,7 @@ class CmpXchgOp(IRDLOperation):
     def __init__(self, ptr: SSAValue, cmp: SSAValue, val: SSAValue):
         super().__init__(
             operands=[ptr, cmp, val],
-            result_types=[llvm.LLVMStructType.from_type_list([val.type, i1])],
+            result_types=[_with_success(val.type)],
             properties={"success_ordering": _MONOTONIC, "failure_ordering": _MONOTONIC},
         )
 
@@ -402,7 +409,7 @@ class CmpXchgOp(IRDLOperation):
         for ordering in (self.success_ordering, self.failure_ordering):
             if ordering != _MONOTONIC:
                 raise VerifyException(f"[llvm.cmpxchg C1] the ordering must be {_MONOTONIC}, found {ordering}")
-        expected = llvm.LLVMStructType.from_type_list([self.val.type, i1])
+        expected = _with_success(self.val.type)
         if self.res.type != expected:
             raise VerifyException(f"[llvm.cmpxchg C2] the result must be {expected}, found {self.res.type}")
 

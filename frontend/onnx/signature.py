@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from math import prod
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import onnx
@@ -23,6 +24,7 @@ CAST_INSIDE = "declare FLOAT or INT8 here, and convert with a Cast node in the m
 """Help for inputs and outputs whose element type relay lacks."""
 
 _LOG = logging.getLogger(__name__)
+_OTHER_CHARACTER: Final = re.compile("[^0-9A-Za-z]")
 
 
 def graph_inputs(graph: onnx.GraphProto, chosen: Collection[str] = ()) -> list[onnx.ValueInfoProto]:
@@ -236,6 +238,5 @@ def _chosen(extent: Extent, location: str) -> Dim:
 
 def identifier(name: str) -> str | None:
     """Returns `name` with characters that SSA names cannot contain replaced by `_`; `None` if no character is left."""
-    text = "".join(character if character.isascii() and character.isalnum() else "_" for character in name)
-    text = text.strip("_")
+    text = _OTHER_CHARACTER.sub("_", name).strip("_")
     return f"v{text}" if text[:1].isdigit() else text or None

@@ -30,6 +30,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
+from typing import Final
 
 from xdsl.context import Context
 from xdsl.dialects import cf, func, llvm
@@ -90,6 +91,8 @@ from xrelay.passes.loop.nest_queries import require_lowered_blocks
 
 CANCEL = 6
 """The position in the context of the word that cancels a run, in words of 8 bytes (`runtime/abi.py`)."""
+_SUCCESS: Final = DenseArrayBase.from_list(i64, [1])
+"""The position of the second result of `llvm.cmpxchg`: whether the word was replaced."""
 
 
 @dataclass(frozen=True)
@@ -285,7 +288,7 @@ def _convert_poll(op: func.CallOp, context: SSAValue, rewriter: ConversionRewrit
     place = rewriter.insert(ops.element_pointer(context, [CANCEL], i64)).results[0]
     zero = rewriter.insert(constant(0, i64)).result
     exchange = rewriter.insert(CmpXchgOp(place, zero, zero)).res
-    is_zero = llvm.ExtractValueOp(DenseArrayBase.from_list(i64, [1]), exchange, i1)
+    is_zero = llvm.ExtractValueOp(_SUCCESS, exchange, i1)
     rewriter.replace(op, [rewriter.insert(is_zero).res])
 
 

@@ -127,6 +127,13 @@ def nest_root(block: BlockOp) -> Operation:
     return root
 
 
+def reduced_indices(block: BlockOp) -> set[SSAValue]:
+    """The loop indices on which a reduce or an ordered variable of the block depends; see `reduces_over`."""
+    bindings = block.bindings
+    reduced = [k for k, kind in enumerate(block.kinds) if kind is not IterKind.SPATIAL]
+    return {index for k in reduced for index in bindings[k].operands}
+
+
 def reduces_over(block: BlockOp, loop: ForOp) -> bool:
     """Whether a reduce or an ordered variable of the block depends on the loop."""
     return any(kind is not IterKind.SPATIAL for kind in _kinds_over(block, loop))

@@ -42,7 +42,7 @@ from xrelay.passes.loop.apply_schedules import apply_schedule
 from xrelay.passes.loop.index_arith import index_constant
 from xrelay.passes.loop.merge_kernels import add_sources, key_of_attributes
 from xrelay.passes.loop.nest_edits import extent_value
-from xrelay.passes.loop.nest_queries import blocks_of, enclosing_loops, kernels_of, reduces_over
+from xrelay.passes.loop.nest_queries import blocks_of, enclosing_loops, kernels_of, reduced_indices
 from xrelay.passes.loop.primitives.legality import common_positions
 from xrelay.passes.loop.signature import insert_arguments
 from xrelay.passes.loop.static_sizes import replace_sizes, sized_parts, static_sizes
@@ -301,8 +301,9 @@ def _free_loops(kernel: func.FuncOp, steps: Sequence[SchedulePrimitive]) -> set[
     harmless = (Split, Reorder, Fuse, Parallelize, DisableUnroll, Prefetch, ComputeAt, Tensorize)
     bound = {name for step in steps if not isinstance(step, harmless) for name in _names_in(step)}
     free: set[str] = set()
+    reduced = {index for block in blocks.values() for index in reduced_indices(block)}
     for loop in ops_of(kernel, ForOp):
-        is_reduced = any(reduces_over(block, loop) for block in blocks.values())
+        is_reduced = loop.index in reduced
         may_vary = loop.loop_name in rolled if is_reduced else loop in moved or loop.loop_name not in bound
         free |= {loop.loop_name} if may_vary else set()
     return free

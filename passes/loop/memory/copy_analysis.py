@@ -17,7 +17,7 @@ from math import prod
 from xdsl.dialects import arith, func, scf
 from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.ir import Operation, SSAValue
-from xdsl.ir.affine import AffineDimExpr
+from xdsl.ir.affine import AffineDimExpr, AffineExpr
 
 from xrelay.dialects.loop import BlockOp, IterKind, LoadOp, StoreOp, ValueMap
 from xrelay.dialects.loop.base import memref_type
@@ -28,7 +28,7 @@ from xrelay.dialects.shared.attribute_names import RESHAPE_ONLY
 from xrelay.dialects.shared.op_lists import is_kind, ops_in
 from xrelay.index_algebra.affine_bounds import linear_form
 from xrelay.index_algebra.dims import Dim, symbol
-from xrelay.index_algebra.linear_form import factors_of, times
+from xrelay.index_algebra.linear_form import const, factors_of, times
 from xrelay.index_algebra.value_map import Space
 from xrelay.passes.loop.nest_queries import blocks_of, nest_root, runs_everywhere
 
@@ -247,15 +247,15 @@ class _BlockCopies:
         """The linear index of an element in memory."""
         index = index.substitute({v: expression_of(v) for v in index.operands if isinstance(v.owner, Operation)})
         index = index.substitute(self._zeros)
-        space, total, step = Space(index.operands), ValueMap.constant(0), ValueMap.constant(1)
+        space = Space(index.operands)
+        total: AffineExpr = const(0)
+        step: AffineExpr = const(1)
         for expr, extent in zip(reversed(index.exprs), reversed(extents_of(buffer)), strict=True):
             if extent is None:
                 return None
-            term = ValueMap.make([times(expr, space.lift(step)[0])], space.values)
-            total = total.plus(term)
-            size = expression_of(extent)
-            step = ValueMap.make([times(space.lift(step)[0], space.lift(size)[0])], space.values)
-        return total
+            total = total + times(expr, step)
+            step = times(step, space.lift(expression_of(extent))[0])
+        return ValueMap.make([total], space.values)
 
     def _takes_elements(self, branch: _Branch) -> bool:
         """Whether a branch stores as many elements as its source has."""
