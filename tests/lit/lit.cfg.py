@@ -2,6 +2,7 @@
 
 # ruff: noqa: F821 (lit defines config and lit_config before it runs this file)
 
+import gc
 import os
 import shutil
 import sys
@@ -22,14 +23,20 @@ bin_dir = str(Path(sys.executable).parent)
 config.environment["PATH"] = os.pathsep.join([bin_dir, os.environ.get("PATH", "")])
 if lit_config.params.get("tools") != "scripts":
     sys.path.append(str(Path(__file__).parents[1]))
+    from importlib import import_module
+
     from support.tool_server.direct import served_subprocess
     from support.tool_server.launch import start
 
     programs = {name: Path(bin_dir) / name for name in ("xrelay-opt", "xrelay", "python")}
     folder = start(programs.values(), config.environment)
     if folder is not None:
+        lit.TestRunner.subprocess = served_subprocess([folder], programs, dict(config.environment))
         config.environment["PATH"] = os.pathsep.join([folder, config.environment["PATH"]])
-        lit.TestRunner.subprocess = served_subprocess([folder], programs)
+        # lit's workers are forks of this process.
+        import_module("support.tool_server.warm")
+        gc.collect()
+        gc.freeze()
     else:
         lit_config.note("no tool server: every command starts its tool anew")
 config.environment["XRELAY_CACHE_DIR"] = str(Path(config.test_exec_root) / "cache")

@@ -7,14 +7,15 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
 from typing import IO
 
 import pytest
-from support.tool_server.checker import CheckerProcess
+from support.tool_server import inner
 from support.tool_server.direct import served_subprocess
+from support.tool_server.inner import InnerProcess
 from support.tool_server.launch import HERE, start, stop
 
 BIN = Path(sys.executable).parent
@@ -84,9 +85,9 @@ def test_a_shim_ends_as_the_script(shims: Path, command: list[str], code: int) -
     assert script[0] == code
 
 
-def start_directly(shims: Path, command: list[str], stdin: IO[str] | int, **variables: str):
+def start_directly(shims: Path, command: list[str], stdin: IO[str] | int | None, **variables: str):
     """Starts a process as lit does."""
-    return served_subprocess([str(shims)], {tool: BIN / tool for tool in TOOLS}).Popen(
+    return served_subprocess([str(shims)], {tool: BIN / tool for tool in TOOLS}, ENVIRONMENT).Popen(
         command,
         cwd=str(HERE),
         executable=str(shims / command[0]),
@@ -124,11 +125,55 @@ def test_filecheck_ends_in_this_process_as_the_script(shims: Path, tmp_path: Pat
     (tmp_path / "checks").write_text("CHECK: found")
     producer = start_directly(shims, ["python", "-c", f"print({text!r})"], subprocess.PIPE)
     process = start_directly(shims, ["filecheck", str(tmp_path / "checks")], producer.stdout)
-    assert isinstance(process, CheckerProcess)
+    assert isinstance(process, InnerProcess)
     script = run(BIN, ["filecheck", str(tmp_path / "checks")], f"{text}\n")
     assert (process.wait(), *process.communicate()) == script
     assert script[0] == int(text == "lost\n")
     assert sys.stdin is not producer.stdout
+
+
+def test_a_run_in_this_process_is_part_of_a_pipeline(shims: Path) -> None:
+    first = start_directly(shims, ["python", "-c", "print('builtin.module {}')"], subprocess.PIPE)
+    second = start_directly(shims, ["xrelay-opt", "-p", "canonicalize"], first.stdout)
+    assert isinstance(second, InnerProcess)
+    third = start_directly(shims, ["python", "-c", "import sys; print(sys.stdin.read().split()[0])"], second.stdout)
+    assert third.communicate() == ("builtin.module\n", "")
+    assert (first.wait(), second.wait(), third.wait()) == (0, 0, 0)
+
+
+def test_a_run_in_this_process_leaves_nothing_to_the_next(shims: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def leave(arguments: Sequence[str]) -> None:
+        sys.stdout.write(f"{os.environ['XRELAY_X']} {arguments} {sys.stdin.read()!r}")
+        os.chdir("/")
+        os.environ["XRELAY_LEFT"] = "1"
+
+    monkeypatch.setitem(inner.PROGRAMS, "xrelay-opt", leave)
+    before = os.getcwd(), dict(os.environ), sys.stdin, sys.stdout, sys.stderr
+    process = start_directly(shims, ["xrelay-opt", "x"], subprocess.PIPE, XRELAY_X="set")
+    assert (process.communicate(), process.wait()) == (("set ['xrelay-opt', 'x'] ''", ""), 0)
+    assert (os.getcwd(), dict(os.environ), sys.stdin, sys.stdout, sys.stderr) == before
+
+
+def test_a_run_in_this_process_ends_within_the_time_limit(shims: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(inner, "TIME_LIMIT", 0.01)
+    monkeypatch.setitem(inner.PROGRAMS, "xrelay-opt", lambda _: signal.pause())
+    process = start_directly(shims, ["xrelay-opt"], subprocess.PIPE)
+    assert process.communicate()[1].endswith("TimeoutError: no end within 0.01 seconds\n")
+    assert process.wait() == 1
+
+
+@pytest.mark.parametrize("variable", ["PYTHONHASHSEED", "PYTHONPATH"])
+def test_a_run_in_another_environment_gets_a_process(shims: Path, variable: str) -> None:
+    process = start_directly(shims, ["xrelay-opt", "--version"], subprocess.PIPE, **{variable: "1"})
+    assert not isinstance(process, InnerProcess)
+    assert process.communicate()[0].startswith("xrelay-opt ")
+
+
+@pytest.mark.parametrize("flag", sorted(inner.LASTING))
+def test_a_run_that_changes_classes_of_xdsl_gets_a_process(shims: Path, flag: str) -> None:
+    process = start_directly(shims, ["xrelay-opt", flag, "--version"], subprocess.PIPE)
+    assert not isinstance(process, InnerProcess)
+    assert process.communicate()[0].startswith("xrelay-opt ")
 
 
 def test_without_a_shim_another_environment_gets_one(shims: Path) -> None:

@@ -9,11 +9,17 @@ import sys
 import tempfile
 from pathlib import Path
 
-from xrelay.tools.xrelay_opt import main
+from xrelay.tools import xrelay_opt
 
-with tempfile.TemporaryDirectory() as folder:
-    custom, generic = str(Path(folder) / "custom.mlir"), str(Path(folder) / "generic.mlir")
-    steps = [[sys.argv[1], "-o", custom], [custom, "--print-op-generic", "-o", generic], [generic]]
-    codes = (main([*step, "--split-input-file"]) for step in steps)
-    status = next((code for code in codes if code != 0), 0)
-sys.exit(status)
+
+def main(file: str) -> int:
+    """Prints the file; returns the first exit code that is not 0."""
+    with tempfile.TemporaryDirectory() as folder:
+        custom, generic = str(Path(folder) / "custom.mlir"), str(Path(folder) / "generic.mlir")
+        steps = [[file, "-o", custom], [custom, "--print-op-generic", "-o", generic], [generic]]
+        codes = (xrelay_opt.main([*step, "--split-input-file"]) for step in steps)
+        return next((code for code in codes if code != 0), 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1]))

@@ -1,6 +1,6 @@
-"""Starts lit's commands as forks of the server, without a shim process.
+"""Starts lit's commands as forks of the server, without a shim process, or in lit's own process (inner.py).
 
-A shim takes 8 ms, as long as the work of a small tool, and the text tests start some 1,600.
+A shim takes 8 ms, as long as the work of a small tool.
 """
 
 from __future__ import annotations
@@ -10,42 +10,46 @@ import socket
 import subprocess
 import threading
 from collections.abc import Mapping, Sequence
-from io import StringIO, TextIOBase
+from io import TextIOBase
 from pathlib import Path
 from types import ModuleType
-from typing import IO, Self, TypeAlias
+from typing import IO, Self
 
-from support.tool_server.checker import CheckerProcess
+from support.tool_server.inner import File, InnerProcess, program_of
+from support.tool_server.server import fixed
 from support.tool_server.shim import HEADER, REFUSED, message
 
 _LOCALE = {b"LC_ALL", b"LC_CTYPE", b"LANG"}
-_File: TypeAlias = "int | IO[str] | IO[bytes] | None"
 
 
-def served_subprocess(folders: Sequence[str], programs: Mapping[str, Path]) -> ModuleType:
+def served_subprocess(
+    folders: Sequence[str], programs: Mapping[str, Path], environment: Mapping[str, str]
+) -> ModuleType:
     """The module `subprocess` for lit: its `Popen` runs `programs`, by name, on the servers of these folders.
 
-    It runs filecheck in this process.
+    `environment` is the one for which the servers were started. Programs of `inner` run in this process if their
+    environment has the same fixed variables and import path.
     """
+    start = _start_of(environment)
 
     def popen(
         args: Sequence[str],
         *,
         cwd: str,
         executable: str,
-        stdin: _File,
-        stdout: _File,
-        stderr: _File,
+        stdin: File,
+        stdout: File,
+        stderr: File,
         env: dict[str, str],
         close_fds: bool,
         universal_newlines: bool,
         errors: str,
-    ) -> ServedProcess | CheckerProcess | subprocess.Popen[str]:
+    ) -> ServedProcess | InnerProcess | subprocess.Popen[str]:
         folder, name = os.path.split(executable)
-        is_captured = stdout == subprocess.PIPE and stderr in (subprocess.PIPE, subprocess.STDOUT)
-        if name == "filecheck" and is_captured and (stdin == subprocess.PIPE or isinstance(stdin, TextIOBase)):
-            given = stdin if isinstance(stdin, TextIOBase) else StringIO()
-            return CheckerProcess(args, cwd, given, merged=stderr == subprocess.STDOUT)
+        given = stdin if isinstance(stdin, TextIOBase) else None
+        program = program_of(args) if given is not None or stdin == subprocess.PIPE else None
+        if program is not None and _start_of(env) == start:
+            return InnerProcess(program, args, cwd, env, given, stdout, stderr)
         if folder in folders and name in programs:
             request = str(programs[name]), list(args[1:]), str(cwd), _variables(env)
             with _Ends(stdin, stdout, stderr) as ends:
@@ -68,6 +72,11 @@ def served_subprocess(folders: Sequence[str], programs: Mapping[str, Path]) -> M
     module = ModuleType(subprocess.__name__, subprocess.__doc__)
     module.__dict__.update(vars(subprocess), Popen=popen)
     return module
+
+
+def _start_of(environment: Mapping[str, str]) -> tuple[dict[bytes, bytes], str | None]:
+    """The state in which a process starts: the variables that all runs share, and the import path."""
+    return fixed(_variables(environment)), environment.get("PYTHONPATH")
 
 
 def _variables(environment: Mapping[str, str]) -> dict[bytes, bytes]:
@@ -98,7 +107,7 @@ def _asked(address: str, text: bytes, files: Sequence[int]) -> tuple[socket.sock
 class _Ends:
     """Both ends of a new process's three streams; closes its own ends of pipes that are not taken."""
 
-    def __init__(self, *given: _File):
+    def __init__(self, *given: File):
         """Takes the streams as `Popen` does."""
         self.theirs: list[int] = []
         self._closed: list[int] = []
@@ -106,7 +115,7 @@ class _Ends:
         for number, stream in enumerate(given):
             self._add(number, stream)
 
-    def _add(self, number: int, stream: _File) -> None:
+    def _add(self, number: int, stream: File) -> None:
         ours = None
         if stream == subprocess.PIPE:
             reads, writes = os.pipe()
