@@ -19,7 +19,6 @@ from xrelay.passes.fusion.partition import FusionOptions
 from xrelay.passes.graph.remarks import Remark
 from xrelay.passes.infra.pass_info import PassInfo
 from xrelay.passes.infra.pass_instrument import PassInstrument
-from xrelay.passes.infra.printing import print_module
 from xrelay.passes.infra.verify import walk_ops
 from xrelay.target import Target
 from xrelay.tools.explore.arena_plan import ArenaPlan, arena_plan, main_of
@@ -31,6 +30,7 @@ from xrelay.tools.explore.linked_text import (
     nodes_of_functions,
     with_equal_calls,
 )
+from xrelay.tools.explore.module_text import ModuleText
 from xrelay.tools.explore.native_text import assembly_level, llvm_level
 
 MAX_DIFF_LINES: Final = 2000
@@ -108,6 +108,7 @@ class PassRecorder(PassInstrument):
         self.remarks: list[Remark] = []
         self._target = target
         self._options = options
+        self._texts = ModuleText()
         self._before: str | None = None
         self._start = 0.0
 
@@ -117,23 +118,22 @@ class PassRecorder(PassInstrument):
             self.fusion = explain_fusion(mod.clone(), self._options)
         if info.name == "loop-assign-schedules":
             self.schedules = explain_schedules(mod, self._target)
-        self._before = _text(mod, _count(mod))
+        self._before = self._text(mod, _count(mod))
         self._start = perf_counter()
 
     def run_after_pass(self, mod: ModuleOp, info: PassInfo) -> None:
         """Adds the pass, with the lines that it changed."""
         seconds, ops = perf_counter() - self._start, _count(mod)
-        after = _text(mod, ops)
+        after = self._text(mod, ops)
         diff = None if self._before is None or after is None else changed_lines(self._before, after)
         self.passes.append(PassRun(info.name, seconds, ops, diff))
+
+    def _text(self, module: ModuleOp, ops: int) -> str | None:
+        return self._texts.of(module) if ops <= MAX_DIFF_OPS else None
 
 
 def _count(module: ModuleOp) -> int:
     return sum(1 for _ in walk_ops(module))
-
-
-def _text(module: ModuleOp, ops: int) -> str | None:
-    return print_module(module) if ops <= MAX_DIFF_OPS else None
 
 
 def changed_lines(before: str, after: str) -> str:
