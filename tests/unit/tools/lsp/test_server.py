@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import subprocess
 import sys
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from typing import Any, TypeAlias
@@ -11,6 +10,8 @@ from typing import Any, TypeAlias
 import pytest
 from lsprotocol import types as lsp
 from pygls.lsp.client import LanguageClient
+
+from xrelay.tools.lsp.server import main
 
 URI = "file:///net.mlir"
 VALID = """\
@@ -159,12 +160,16 @@ def test_pass_as_code_action(session: Session) -> None:
     session(VALID, steps)
 
 
-def test_flags() -> None:
-    def started(flag: str) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-m", "xrelay.tools.lsp.server", flag]
-        return subprocess.run(command, input="", capture_output=True, text=True, check=False)
-
-    assert started("--help").stdout.startswith("usage: xrelay-lsp")
-    refused = started("--help-me")
-    assert (refused.returncode, refused.stdout) == (2, "")
-    assert refused.stderr.startswith("xrelay-lsp: error: ")
+@pytest.mark.parametrize(
+    ("flag", "code", "out", "err"),
+    [
+        ("--help", 0, "usage: xrelay-lsp", ""),
+        ("--help-me", 2, "", "xrelay-lsp: error: "),
+    ],
+)
+def test_flags(flag: str, code: int, out: str, err: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main([flag])
+    said = capsys.readouterr()
+    assert ended.value.code == code
+    assert (said.out[: len(out) or None], said.err[: len(err) or None]) == (out, err)
