@@ -16,12 +16,23 @@ from xdsl.dialects.utils import FastMathFlag
 from xrelay.dialects.loop import BlockOp, IterKind, SchedulePrimitive
 from xrelay.dialects.loop.base import memref_type
 from xrelay.dialects.loop.for_op import MAX_LANES
-from xrelay.dialects.loop.schedule import CacheWrite, ComputeAt, PartialSums, Reorder, Rfactor, Split, Unroll, Vectorize
+from xrelay.dialects.loop.schedule import (
+    CacheWrite,
+    ComputeAt,
+    DisableUnroll,
+    PartialSums,
+    Reorder,
+    Rfactor,
+    Split,
+    Unroll,
+    Vectorize,
+)
 from xrelay.dialects.topi.named.pool import Pool1dOp, Pool2dOp, Pool3dOp
 from xrelay.dialects.topi.shapes import bit_width
 from xrelay.errors import ScheduleError
 from xrelay.lowering.topi_to_loop.schedules.candidates import Candidate, Proposal
 from xrelay.lowering.topi_to_loop.schedules.common_steps import (
+    MAX_UNROLLED_TERMS,
     fuse_terms,
     is_contiguous,
     keep_rolled,
@@ -139,6 +150,7 @@ def fold_at_consumer(draft: ScheduleDraft, name: str, *, read_elsewhere: bool = 
     loops = loops_of_kind(consumer, IterKind.SPATIAL)
     work = points(draft.block(name))
     if not loops:
+        _fuse_long_fold(draft, name)
         return False
     if has_parts and len(loops) == 1:
         return _fold_parts(draft, name, consumer, loops[0], work)
@@ -162,6 +174,26 @@ def fold_at_consumer(draft: ScheduleDraft, name: str, *, read_elsewhere: bool = 
     draft.record_reason(f"{name} accumulates in registers at {at}")
     draft.mark_done(name, consumer.block_name)
     return True
+
+
+def _fuse_long_fold(draft: ScheduleDraft, name: str) -> None:
+    """Fuses the loops over the terms of a single minimum or maximum of very many numbers.
+
+    ```
+    for k in 512: for l in 512: acc = max(acc, X[k, l])   →   for k_l in 262144, not unrolled: acc = max(acc, X[…])
+    ```
+
+    LLVM then combines the lanes of its vectors once instead of once per row. It folds several vectors at once, so to
+    unroll the loop as well would only make the code longer. With fewer terms the time is the same.
+    """
+    block, reduction = draft.block(name), reduction_loops(draft.block(name))
+    updates = updates_of(block) or []
+    is_extreme = all(isinstance(each.combine, arith.MaximumfOp | arith.MinimumfOp) for each in updates)
+    if not updates or not is_extreme or points(block) <= LONG_SUM or any(map(draft.is_dynamic, reduction)):
+        return
+    row = fuse_terms(draft, name, reduction)[-1]
+    if len(reduction) > 1 and draft.extent(row) > MAX_UNROLLED_TERMS:
+        draft.do(DisableUnroll(row))
 
 
 def _vectorize_counts(draft: ScheduleDraft, consumer: BlockOp, row: str) -> list[str]:
