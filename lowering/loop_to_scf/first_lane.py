@@ -14,10 +14,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from xdsl.dialects import arith, scf
+from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.ir import Operation, SSAValue
 from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind, AffineConstantExpr
 
 from xrelay.dialects.loop import ForOp, LoadOp, ValueMap
+from xrelay.dialects.loop.base import memref_type
 from xrelay.passes.loop.index_conditions import affine, positive_where
 from xrelay.passes.loop.nest_queries import is_nonnegative
 
@@ -26,9 +28,12 @@ def runs_in_first_lane(load: LoadOp) -> bool:
     """Whether a load has a condition, and the first lane of the first vector is certain to load the same element.
 
     The indices of loops directly around the condition are 0 in this lane, if the condition depends on them. Conditions
-    around these loops have to imply that the condition of the load holds.
+    around these loops have to imply that the condition of the load holds. Rows of dynamic length keep their branches:
+    LLVM would keep an address for each row of the full tile in a register, and spill its sums.
     """
     test = load.parent_op()
+    if memref_type(load.memref).get_shape()[-1:] == (DYNAMIC_INDEX,):
+        return False
     if not isinstance(test, scf.IfOp) or load.parent_region() is not test.true_region:
         return False
     limits = positive_where(test.cond.owner, holds=True) if isinstance(test.cond.owner, arith.CmpiOp) else ()

@@ -8,7 +8,7 @@
 // CHECK-NOT:         scf.if
 // CHECK:             memref.load %X
 // CHECK:             vector.maskedload %Y
-func.func private @partial_tile(%X: memref<?xf32> {loop.extents = array<i64: 1>}, %Y: memref<?xf32> {loop.extents = array<i64: 1>}, %Z: memref<?xf32> {loop.extents = array<i64: 1>}, %i: index, %n: index) attributes {loop.kernel} {
+func.func private @partial_tile(%X: memref<?x8xf32> {loop.extents = array<i64: 1>}, %Y: memref<?xf32> {loop.extents = array<i64: 1>}, %Z: memref<?xf32> {loop.extents = array<i64: 1>}, %i: index, %n: index) attributes {loop.kernel} {
   %c31 = arith.constant 31 : index
   %c32 = arith.constant 32 : index
   %c16 = arith.constant 16 : index
@@ -25,7 +25,7 @@ func.func private @partial_tile(%X: memref<?xf32> {loop.extents = array<i64: 1>}
         %d = arith.addi %c, %l : index
         %is_inside = arith.cmpi slt, %d, %n : index
         scf.if %is_inside {
-          %x = loop.load %X[%i] : memref<?xf32>
+          %x = loop.load %X[%i, 0] : memref<?x8xf32>
           %y = loop.load %Y[%n floordiv 32 * 32 + %v * 16 + %l] : memref<?xf32>
           %z = arith.mulf %x, %y : f32
           loop.store %z, %Z[%n floordiv 32 * 32 + %v * 16 + %l] : memref<?xf32>
@@ -43,7 +43,7 @@ func.func private @partial_tile(%X: memref<?xf32> {loop.extents = array<i64: 1>}
 // CHECK:         vector.extract
 // CHECK:         scf.if
 // CHECK:           memref.load %X
-func.func private @no_condition(%X: memref<?xf32> {loop.extents = array<i64: 1>}, %Y: memref<?xf32> {loop.extents = array<i64: 1>}, %i: index, %n: index) attributes {loop.kernel} {
+func.func private @no_condition(%X: memref<?x8xf32> {loop.extents = array<i64: 1>}, %Y: memref<?xf32> {loop.extents = array<i64: 1>}, %i: index, %n: index) attributes {loop.kernel} {
   %c16 = arith.constant 16 : index
   loop.for "v" %v to 2 {
     loop.for "l" %l to 16 vectorized {
@@ -51,7 +51,7 @@ func.func private @no_condition(%X: memref<?xf32> {loop.extents = array<i64: 1>}
       %d = arith.addi %b, %l : index
       %is_inside = arith.cmpi slt, %d, %n : index
       scf.if %is_inside {
-        %x = loop.load %X[%i] : memref<?xf32>
+        %x = loop.load %X[%i, 0] : memref<?x8xf32>
         loop.store %x, %Y[%v * 16 + %l] : memref<?xf32>
       }
     }
@@ -69,7 +69,7 @@ func.func private @no_condition(%X: memref<?xf32> {loop.extents = array<i64: 1>}
 // CHECK:         vector.extract
 // CHECK:         scf.if
 // CHECK:           memref.load %X
-func.func private @other_elements(%X: memref<?xf32> {loop.extents = array<i64: 1>}, %Y: memref<?xf32> {loop.extents = array<i64: 1>}, %i: index, %n: index) attributes {loop.kernel} {
+func.func private @other_elements(%X: memref<?x8xf32> {loop.extents = array<i64: 1>}, %Y: memref<?xf32> {loop.extents = array<i64: 1>}, %i: index, %n: index) attributes {loop.kernel} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c16 = arith.constant 16 : index
@@ -83,7 +83,7 @@ func.func private @other_elements(%X: memref<?xf32> {loop.extents = array<i64: 1
         %is_inside = arith.cmpi slt, %d, %n : index
         scf.if %is_inside {
           %j = arith.minsi %v, %i : index
-          %x = loop.load %X[%j] : memref<?xf32>
+          %x = loop.load %X[%j, 0] : memref<?x8xf32>
           loop.store %x, %Y[%v * 16 + %l] : memref<?xf32>
         }
       }
@@ -93,7 +93,7 @@ func.func private @other_elements(%X: memref<?xf32> {loop.extents = array<i64: 1
           %d = arith.addi %b, %m : index
           %is_inside = arith.cmpi slt, %d, %n : index
           scf.if %is_inside {
-            %x = loop.load %X[%i] : memref<?xf32>
+            %x = loop.load %X[%i, 0] : memref<?x8xf32>
             loop.store %x, %Y[%v * 16 + %m] : memref<?xf32>
           }
         }
@@ -110,7 +110,7 @@ func.func private @other_elements(%X: memref<?xf32> {loop.extents = array<i64: 1
 // CHECK:         vector.extract
 // CHECK:         scf.if
 // CHECK:           memref.load %X
-func.func private @inner_extent(%X: memref<?xf32> {loop.extents = array<i64: 1>}, %Y: memref<?xf32> {loop.extents = array<i64: 1>}, %i: index, %n: index) attributes {loop.kernel} {
+func.func private @inner_extent(%X: memref<?x8xf32> {loop.extents = array<i64: 1>}, %Y: memref<?xf32> {loop.extents = array<i64: 1>}, %i: index, %n: index) attributes {loop.kernel} {
   %c0 = arith.constant 0 : index
   %c16 = arith.constant 16 : index
   %is_any = arith.cmpi sgt, %n, %c0 : index
@@ -122,7 +122,7 @@ func.func private @inner_extent(%X: memref<?xf32> {loop.extents = array<i64: 1>}
           %d = arith.addi %b, %l : index
           %is_inside = arith.cmpi slt, %d, %n : index
           scf.if %is_inside {
-            %x = loop.load %X[%i + %k] : memref<?xf32>
+            %x = loop.load %X[%i + %k, 0] : memref<?x8xf32>
             loop.store %x, %Y[%v * 16 + %l] : memref<?xf32>
           }
         }
@@ -139,7 +139,7 @@ func.func private @inner_extent(%X: memref<?xf32> {loop.extents = array<i64: 1>}
 // CHECK:         vector.create_mask
 // CHECK-NOT:     scf.if
 // CHECK:         memref.load %X
-func.func private @any_row(%X: memref<?xf32> {loop.extents = array<i64: 1>}, %Y: memref<?xf32> {loop.extents = array<i64: 1>}, %i: index, %n: index) attributes {loop.kernel} {
+func.func private @any_row(%X: memref<?x8xf32> {loop.extents = array<i64: 1>}, %Y: memref<?xf32> {loop.extents = array<i64: 1>}, %i: index, %n: index) attributes {loop.kernel} {
   %c0 = arith.constant 0 : index
   %c16 = arith.constant 16 : index
   %is_any = arith.cmpi sgt, %n, %c0 : index
@@ -150,9 +150,31 @@ func.func private @any_row(%X: memref<?xf32> {loop.extents = array<i64: 1>}, %Y:
         %d = arith.addi %b, %l : index
         %is_inside = arith.cmpi slt, %d, %n : index
         scf.if %is_inside {
-          %x = loop.load %X[%i] : memref<?xf32>
+          %x = loop.load %X[%i, 0] : memref<?x8xf32>
           loop.store %x, %Y[%v * 16 + %l] : memref<?xf32>
         }
+      }
+    }
+  }
+  func.return
+}
+
+// -----
+
+// Rows of dynamic length keep the branch.
+// CHECK-LABEL: func.func private @dynamic_rows
+// CHECK:         vector.extract
+// CHECK:         scf.if
+// CHECK:           memref.load %X
+func.func private @dynamic_rows(%X: memref<?x?xf32> {loop.extents = array<i64: 1, 1>}, %Y: memref<?xf32> {loop.extents = array<i64: 1>}, %i: index, %n: index) attributes {loop.kernel} {
+  %c0 = arith.constant 0 : index
+  %is_any = arith.cmpi sgt, %n, %c0 : index
+  scf.if %is_any {
+    loop.for "l" %l to 16 vectorized {
+      %is_inside = arith.cmpi slt, %l, %n : index
+      scf.if %is_inside {
+        %x = loop.load %X[%i, 0] : memref<?x?xf32>
+        loop.store %x, %Y[%l] : memref<?xf32>
       }
     }
   }
