@@ -23,6 +23,8 @@ PASSES = ("loop-apply-schedules", "loop-lower-blocks", "loop-plan-memory", "conv
 LABEL = re.compile(r"^(\.L\w+):")
 SPILL = re.compile(r"-?\d*\(%rsp\)")
 """A place on the stack at a constant offset; buffers on the stack are accessed with an index."""
+MASKED = re.compile(r"%k\d|vmaskmov")
+"""An instruction on some lanes of a vector."""
 BRANCH_BACK = re.compile(r"^\s+j\w+\s+(\.L\w+)")
 
 
@@ -82,18 +84,44 @@ def attention() -> relay.Function:
     return relay.Function([x, y], relay.Tuple([scores, relay.nn.dense(relay.reshape(row, (1, 128)), weight(64, 128))]))
 
 
-@pytest.mark.parametrize("program", [convolutions, attention])
-@pytest.mark.parametrize(
-    ("cpu", "vector"), [("haswell", "ymm"), ("skylake-avx512", "zmm"), ("sapphirerapids", "zmm"), ("znver5", "zmm")]
-)
-def test_scheduled_kernels_have_no_spills(program: Callable[[], relay.Function], cpu: str, vector: str, tmp_path: Path):
-    module = relay.Module.from_expr(program())
-    xrelay.compile(module, target=f"cpu -mcpu={cpu} -num-threads=1", threads=1, dump_stages=tmp_path, cache=False)
-    text = next(tmp_path.glob("*_native.s")).read_text()
+def product_of_open_sizes() -> relay.Function:
+    """A product whose sizes are all dynamic: full tiles, and partial ones with masks."""
+    x, y = relay.var("x", shape=("m", "k")), relay.var("y", shape=("k", "n"))
+    return relay.Function([x, y], relay.nn.matmul(x, y))
+
+
+def loops_with_products(program: relay.Function, cpu: str, folder: Path) -> list[list[str]]:
+    """The innermost loops with fused multiply-adds in the code for a CPU."""
+    module, target = relay.Module.from_expr(program), f"cpu -mcpu={cpu} -num-threads=1"
+    xrelay.compile(module, target=target, threads=1, dump_stages=folder, cache=False)
+    text = next(folder.glob("*_native.s")).read_text()
     functions = re.split(r"^(?=\w+:)", text, flags=re.MULTILINE)  # labels are unique in a function only
     loops = [each for function in functions for each in innermost_loops(function)]
-    loops = [loop for loop in loops if any("vfmadd" in line for line in loop)]
+    return [loop for loop in loops if any("vfmadd" in line for line in loop)]
+
+
+def spills(loop: list[str], vector: str) -> list[str]:
+    """The lines of a loop that access a vector on the stack."""
+    return [line for line in loop if vector in line and SPILL.search(line)]
+
+
+VECTORS = [("haswell", "ymm"), ("skylake-avx512", "zmm"), ("sapphirerapids", "zmm"), ("znver5", "zmm")]
+
+
+@pytest.mark.parametrize("program", [convolutions, attention])
+@pytest.mark.parametrize(("cpu", "vector"), VECTORS)
+def test_scheduled_kernels_have_no_spills(program: Callable[[], relay.Function], cpu: str, vector: str, tmp_path: Path):
+    loops = loops_with_products(program(), cpu, tmp_path)
     assert len(loops) >= 4
     for loop in loops:
         assert all(vector in line for line in loop if "vfmadd" in line)
-        assert not [line for line in loop if vector in line and SPILL.search(line)]
+        assert not spills(loop, vector)
+
+
+@pytest.mark.parametrize(("cpu", "vector", "sums"), [(*VECTORS[0], 12), *((*each, 26) for each in VECTORS[1:])])
+def test_full_tiles_of_open_sizes_have_no_spills(cpu: str, vector: str, sums: int, tmp_path: Path):
+    loops = loops_with_products(product_of_open_sizes(), cpu, tmp_path)
+    full = [loop for loop in loops if not any(MASKED.search(line) for line in loop)]
+    assert max(sum("vfmadd" in line for line in loop) for loop in full) == sums
+    for loop in full:
+        assert not spills(loop, vector)
