@@ -477,7 +477,7 @@ def is_nonnegative(expr: AffineExpr, box: Box, limits: Mapping[int, AffineExpr])
 
 @lru_cache(maxsize=_REMEMBERED)
 def _is_nonnegative(expr: AffineExpr, box: Box, limits: tuple[tuple[int, AffineExpr], ...]) -> bool:
-    form, scale, ends = linear_form(expr, box), 1, dict(limits)
+    form, scale, ends = _without_common_factor(linear_form(expr, box)), 1, dict(limits)
     for _ in range(_REPLACEMENTS):
         form = _at_limits(form, ends)
         known = bounds(form.expr(), box)
@@ -489,6 +489,17 @@ def _is_nonnegative(expr: AffineExpr, box: Box, limits: tuple[tuple[int, AffineE
         form, factor = _without_quotient(form, *quotient)
         scale *= factor
     return False
+
+
+def _without_common_factor(form: LinearForm) -> LinearForm:
+    """Returns a form that is 0 or more exactly if `form` is: `2 x + 2 y - 1` becomes `x + y - 1`.
+
+    Its bounds are tighter, since all atoms are integers.
+    """
+    factor = gcd(*(coefficient for _, coefficient in form.terms))
+    if factor < 2:
+        return form
+    return LinearForm(tuple((atom, coefficient // factor) for atom, coefficient in form.terms), form.constant // factor)
 
 
 def _divisor(atom: AffineExpr) -> int | None:

@@ -31,6 +31,8 @@ TILES = (n + 15) // 16
         (n // 64 + 1 - (TILES + 3) // 4, n, True),
         (TILES * 16 - n, n, True),
         (n - TILES * 16, n, False),
+        (n // 2 * 2 - 2 - i // 27 * 2, n // 2 * 27, True),
+        (n // 2 * 2 - 3 - i // 27 * 2, n // 2 * 27, False),
         (i, n, True),
         (i * -1, n, False),
     ],
