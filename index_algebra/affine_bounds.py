@@ -477,7 +477,8 @@ def is_nonnegative(expr: AffineExpr, box: Box, limits: Mapping[int, AffineExpr])
 
 @lru_cache(maxsize=_REMEMBERED)
 def _is_nonnegative(expr: AffineExpr, box: Box, limits: tuple[tuple[int, AffineExpr], ...]) -> bool:
-    form, scale, ends = _without_common_factor(linear_form(expr, box)), 1, dict(limits)
+    scale, ends = 1, dict(limits)
+    form = _without_common_factor(_least(linear_form(expr, box), box, ends))
     for _ in range(_REPLACEMENTS):
         form = _at_limits(form, ends)
         known = bounds(form.expr(), box)
@@ -489,6 +490,22 @@ def _is_nonnegative(expr: AffineExpr, box: Box, limits: tuple[tuple[int, AffineE
         form, factor = _without_quotient(form, *quotient)
         scale *= factor
     return False
+
+
+def _least(form: LinearForm, box: Box, limits: Mapping[int, AffineExpr]) -> LinearForm:
+    """Returns `form` with dimensions of constant intervals at the end that minimises it.
+
+    Dimensions that also occur in other atoms or in limits stay.
+    """
+    shared = set[int]().union(*(limit.used_dims() for limit in limits.values()), limits)
+    shared.update(*(atom.used_dims() for atom, _ in form.terms if not isinstance(atom, AffineDimExpr)))
+    result = LinearForm((), form.constant)
+    for atom, coefficient in form.terms:
+        term = LinearForm(((atom, coefficient),))
+        is_alone = isinstance(atom, AffineDimExpr) and atom.position not in shared
+        interval = _form_bounds(term, box) if is_alone else None
+        result = result.plus(term if interval is None else LinearForm((), interval[0]))
+    return result
 
 
 def _without_common_factor(form: LinearForm) -> LinearForm:
