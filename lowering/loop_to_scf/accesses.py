@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Final
 
 from xdsl.dialects import memref, vector
 from xdsl.dialects.builtin import DenseArrayBase, MemRefType, VectorType, i1, i64
@@ -22,6 +21,7 @@ from xrelay.index_algebra.value_map import ValueMap
 from xrelay.lowering.loop_to_scf.buffers import element_strides, on_stack
 from xrelay.lowering.loop_to_scf.emitter import Emitter
 from xrelay.lowering.loop_to_scf.lanes import LaneContext, Mask, any_lane, is_vector, number, splat, zeros
+from xrelay.passes.loop.primitives.vectorize import MAX_STRIDE
 
 
 @dataclass(frozen=True)
@@ -215,9 +215,6 @@ def _store_vector(emitter: Emitter, target: AccessTarget, value: SSAValue, lanes
 
 
 # --- elements at a stride
-
-MAX_STRIDE: Final = 4
-"""The maximum stride of elements that are selected from whole vectors."""
 
 
 def _stride_in_row(target: AccessTarget, lanes: LaneContext) -> int | None:

@@ -133,8 +133,8 @@ def _in_blocks(
 MAX_FILLED = 0.25
 """The largest part of the filters that may be zeros, which cost as much as the others."""
 
-LONG_SUM = 512
-"""The terms from which a vector saves more time than two halves than it takes to crop the result."""
+MIN_FILLED_DEPTH = 512
+"""The in-channels from which a vector saves more time than two halves than it takes to crop the result."""
 
 
 def _fills_up(op: ConvOp, out_channels: int, depth: int, out_block: int | None, lanes: int) -> bool:
@@ -145,7 +145,7 @@ def _fills_up(op: ConvOp, out_channels: int, depth: int, out_block: int | None, 
     vectors, and no result has to be cropped. With groups, the zeros would have to be between the filters of two groups.
     """
     weight = op.layouts[1].primal_extents(shape_of(op.weight.type))
-    is_long = depth >= LONG_SUM and all(weight[axis] == 1 for axis in op.AXES)
+    is_long = depth >= MIN_FILLED_DEPTH and all(weight[axis] == 1 for axis in op.AXES)
     saves_time = is_long if out_block == lanes // 2 else max(ints(op.strides)) > 1
     if op.groups.value.data > 1 or not saves_time:
         return False

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from xdsl.dialects.arith import ConstantOp
-from xdsl.dialects.builtin import DYNAMIC_INDEX, IndexType, IntegerAttr, ModuleOp
+from xdsl.dialects.builtin import DYNAMIC_INDEX, IndexType, IntegerAttr
 from xdsl.dialects.func import CallOp, FuncOp
 from xdsl.dialects.memref import ViewOp
 from xdsl.ir import Operation, SSAValue
@@ -43,12 +43,6 @@ class ArenaPlan:
     """The number of buffers of unknown size or offset, which `buffers` does not contain."""
     sizes: Mapping[str, int] = field(default_factory=dict[str, int])
     """The sizes of the named dimensions."""
-
-
-def main_of(module: ModuleOp) -> FuncOp | None:
-    """Returns `@main` if it has a body."""
-    mains = (op for op in module.ops if isinstance(op, FuncOp) and op.sym_name.data == "main" and op.body.blocks)
-    return next(mains, None)
 
 
 def arena_plan(main: FuncOp, sizes: Mapping[str, int]) -> ArenaPlan:

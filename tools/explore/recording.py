@@ -11,6 +11,7 @@ from typing import Final
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 
+from xrelay.api.interface import main_function
 from xrelay.api.stage_dump import NativePiece
 from xrelay.lowering.pipelines import Phase
 from xrelay.lowering.topi_to_loop.explain_schedules import ExplainedSchedule, explain_schedules
@@ -21,7 +22,7 @@ from xrelay.passes.infra.pass_info import PassInfo
 from xrelay.passes.infra.pass_instrument import PassInstrument
 from xrelay.passes.infra.verify import walk_ops
 from xrelay.target import Target
-from xrelay.tools.explore.arena_plan import ArenaPlan, arena_plan, main_of
+from xrelay.tools.explore.arena_plan import ArenaPlan, arena_plan
 from xrelay.tools.explore.fused_graph import FusedGraph, fused_graph
 from xrelay.tools.explore.linked_text import (
     Level,
@@ -72,8 +73,7 @@ class StageRecorder:
             self._equal = nodes_of_equal_calls(module)
         self._add(linked_text(module, name, title, self._computed))
         if name == Phase.SCHEDULED.name.lower():
-            main = main_of(module)
-            self._main = None if main is None else main.clone()
+            self._main = main_function(module).clone()
 
     def plan(self, sizes: Mapping[str, int]) -> ArenaPlan:
         """Returns the plan of the arena for these sizes of the named dimensions."""

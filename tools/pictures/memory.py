@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
+from xrelay.api.interface import main_function
 from xrelay.lowering.pipelines import Phase
-from xrelay.tools.explore.arena_plan import PlannedBuffer, arena_plan, main_of
+from xrelay.tools.explore.arena_plan import PlannedBuffer, arena_plan
 from xrelay.tools.pictures.program import NETWORK, stages
 from xrelay.tools.pictures.svg import LINE, PAD, Picture
 
@@ -19,9 +20,7 @@ _LEFT: Final = 70
 
 def memory_picture() -> str:
     """Returns the file."""
-    main = main_of(stages(NETWORK)[Phase.SCHEDULED])
-    assert main is not None
-    plan = arena_plan(main, {})
+    plan = arena_plan(main_function(stages(NETWORK)[Phase.SCHEDULED]), {})
     buffers = [buffer for buffer in plan.buffers if buffer.size >= _SMALLEST]
     total = max(buffer.offset + buffer.size for buffer in buffers)
     picture = Picture("Buffers in the arena: the calls from left to right, the offset in bytes from top to bottom.")

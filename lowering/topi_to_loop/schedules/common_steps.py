@@ -33,7 +33,7 @@ from xrelay.lowering.topi_to_loop.schedules.schedule_draft import ITERATIONS_PER
 from xrelay.lowering.topi_to_loop.schedules.shared_axis import SharedAxis, move_out
 from xrelay.lowering.topi_to_loop.schedules.shared_indices import move_inside, repeating_loop, sharing_loop
 from xrelay.passes.loop.nest_queries import linear_in, loops_of
-from xrelay.passes.loop.primitives.vectorize import index_stride
+from xrelay.passes.loop.primitives.vectorize import MAX_STRIDE, index_stride
 from xrelay.target.cpus import MIN_PARALLEL_WORK
 
 
@@ -331,9 +331,6 @@ def schedule_remaining(draft: ScheduleDraft, shared: SharedAxis | None = None) -
         else:
             schedule_elementwise(draft, block.block_name, shared)
 
-
-MAX_STRIDE: Final = 4
-"""The maximum distance of the elements that neighbouring lanes of a reduction read."""
 
 TRANSPOSED_TILE, TRANSPOSED_ROW = 8, 16
 """The number of neighbours of a transposed operand to read at a time, and the length of a row to write: a cache line.

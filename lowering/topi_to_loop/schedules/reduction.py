@@ -14,7 +14,6 @@ from xdsl.dialects.builtin import AnyFloat
 from xdsl.dialects.utils import FastMathFlag
 
 from xrelay.dialects.loop import BlockOp, IterKind, SchedulePrimitive
-from xrelay.dialects.loop.base import memref_type
 from xrelay.dialects.loop.for_op import MAX_LANES
 from xrelay.dialects.loop.schedule import (
     CacheWrite,
@@ -189,7 +188,7 @@ def _fuse_long_fold(draft: ScheduleDraft, name: str) -> None:
     block, reduction = draft.block(name), reduction_loops(draft.block(name))
     updates = updates_of(block) or []
     is_extreme = all(isinstance(each.combine, arith.MaximumfOp | arith.MinimumfOp) for each in updates)
-    if not updates or not is_extreme or points(block) <= LONG_SUM or any(map(draft.is_dynamic, reduction)):
+    if not updates or not is_extreme or points(block) <= LONG_FOLD or any(map(draft.is_dynamic, reduction)):
         return
     row = fuse_terms(draft, name, reduction)[-1]
     if len(reduction) > 1 and draft.extent(row) > MAX_UNROLLED_TERMS:
@@ -433,8 +432,8 @@ def _pad_planes(draft: ScheduleDraft, name: str) -> None:
             draft.mark_done(pad.block_name)
 
 
-LONG_SUM: Final = 1 << 16
-"""Sums with more terms are split into partial sums."""
+LONG_FOLD: Final = 1 << 16
+"""Sums with more terms are split into partial sums, and loops of other folds with more terms are fused."""
 
 PART: Final = 1 << 12
 """The maximum number of terms in a partial sum."""
@@ -468,12 +467,13 @@ def split_long_sums(draft: ScheduleDraft) -> None:
 
 
 def _is_long_sum(block: BlockOp) -> bool:
-    """Whether a block reduces more than `LONG_SUM` terms to floats of at most 32 bits."""
+    """Whether a block sums more than `LONG_FOLD` terms in floats of at most 32 bits."""
     terms = [extent for extent, kind in zip(block.extents, block.kinds, strict=True) if kind is IterKind.REDUCE]
-    results = [memref_type(buffer).element_type for buffer in block.writes]
-    return prod(extent for extent in terms if isinstance(extent, int)) > LONG_SUM and all(
-        isinstance(element, AnyFloat) and bit_width(element) <= 32 for element in results
-    )
+    if prod(extent for extent in terms if isinstance(extent, int)) <= LONG_FOLD:
+        return False
+    updates = updates_of(block) or []
+    is_sum = all(isinstance(update.combine, arith.AddfOp) and bit_width(update.element) <= 32 for update in updates)
+    return bool(updates) and is_sum
 
 
 def _steps(block: BlockOp) -> list[SchedulePrimitive]:

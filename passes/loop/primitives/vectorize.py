@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from xdsl.dialects import func, scf
 from xdsl.ir import SSAValue
 
@@ -15,6 +17,12 @@ from xrelay.passes.loop.nest_edits import simplified
 from xrelay.passes.loop.nest_queries import blocks_inside, reduces_over, structure_of
 from xrelay.passes.loop.primitives.legality import check_serial, find_loop, refusal, static_extent
 from xrelay.passes.loop.primitives.rewrites import primitive_pass, rewrites
+
+MAX_STRIDE: Final = 4
+"""The maximum distance in a row of the elements that neighbouring lanes read by shuffles of whole vectors.
+
+Elements at greater distances are read one by one.
+"""
 
 
 @rewrites(Vectorize)
