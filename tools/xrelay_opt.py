@@ -17,17 +17,18 @@ def main(args: Sequence[str] | None = None) -> int:
     with gc_pause():
         from xrelay.passes.infra.source import one_line
         from xrelay.tools.command_line import escape_unencodable
-        from xrelay.tools.opt.driver import XRelayOptMain
+        from xrelay.tools.opt.driver import XRelayOptMain, restored_classes
 
     escape_unencodable()
-    try:
-        tool = XRelayOptMain(args=args)
-    except Exception as error:
-        # The constructor loads the xDSL plugins of every installed package.
-        message = one_line(str(error))
-        sys.stderr.write(f"error: a plugin of xDSL cannot be loaded, {type(error).__name__}: {message}\n")
-        return 1
-    return tool.execute()
+    with restored_classes():
+        try:
+            tool = XRelayOptMain(args=args)
+        except Exception as error:
+            # The constructor loads the xDSL plugins of every installed package.
+            message = one_line(str(error))
+            sys.stderr.write(f"error: a plugin of xDSL cannot be loaded, {type(error).__name__}: {message}\n")
+            return 1
+        return tool.execute()
 
 
 if __name__ == "__main__":

@@ -6,15 +6,17 @@ import json
 import sys
 import traceback
 from argparse import ArgumentParser
-from collections.abc import Sequence
-from contextlib import nullcontext
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager, nullcontext
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
 from typing import TypeVar
 
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Attribute
 from xdsl.universe import Universe
+from xdsl.utils.diagnostic import Diagnostic as xDSLDiagnostic
 from xdsl.xdsl_opt_main import xDSLOptMain
 
 from xrelay import __version__, environment
@@ -56,6 +58,16 @@ INTERRUPTED = 130
 """The exit code after Ctrl-C, as in shells."""
 MAX_ERRORS = 20
 """The maximum number of errors reported for one piece of input."""
+
+
+@contextmanager
+def restored_classes() -> Generator[None]:
+    """Restores the classes that xDSL's driver changes for `--disable-verify` and `--syntax-highlight`."""
+    verify, is_colored = Attribute.__post_init__, xDSLDiagnostic.colored
+    try:
+        yield
+    finally:
+        Attribute.__post_init__, xDSLDiagnostic.colored = verify, is_colored
 
 
 class XRelayOptMain(xDSLOptMain):

@@ -51,16 +51,12 @@ PROGRAMS: dict[str, Program] = {"filecheck": _filecheck, "xrelay-opt": _xrelay_o
 """The programs by name: each takes its arguments, its name included, and exits by `SystemExit`."""
 
 
-LASTING = {"--disable-verify", "--syntax-highlight"}
-"""The flags for which xDSL changes its classes, and so also later runs in the same process."""
-
-
 def program_of(arguments: Sequence[str]) -> Program | None:
     """Returns the program that a command starts; `None` if it cannot run in this process."""
     name = os.path.basename(arguments[0])
     if name == "python" and arguments[1:2] == [round_trip.__file__]:
         return _round_trip
-    return PROGRAMS.get(name) if LASTING.isdisjoint(arguments) else None
+    return PROGRAMS.get(name)
 
 
 class InnerProcess:
