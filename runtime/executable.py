@@ -150,9 +150,6 @@ def _fault(array: NDArray[Any], shape: tuple[int, ...], dtype: np.dtype[Any], ta
     return None
 
 
-_HELP = "pass the size of each named dimension"
-
-
 class SizeBinder:
     """Derives the size of each name, and checks all extents against these sizes."""
 
@@ -198,14 +195,15 @@ class SizeBinder:
 
         Raises `InputError` unless exactly the names have sizes, from 0 to `MAX_EXTENT`.
         """
+        help = f"pass the sizes of {', '.join(self.names)}" if self.names else "its sizes are constant: pass none"
         for name in sizes:
             if name not in self.names:
-                raise InputError(f"the model has no dimension '{name}'", help=did_you_mean(name, self.names, _HELP))
+                raise InputError(f"the model has no dimension '{name}'", help=did_you_mean(name, self.names, help))
         for name in self.names:
             if name not in sizes:
-                raise InputError(f"the dimension {name} has no size", help=_HELP)
+                raise InputError(f"the dimension {name} has no size", help=help)
             if not 0 <= sizes[name] <= MAX_EXTENT:
-                raise InputError(f"the dimension {name} is {sizes[name]}, the range is 0 to {MAX_EXTENT}", help=_HELP)
+                raise InputError(f"the dimension {name} is {sizes[name]}, the range is 0 to {MAX_EXTENT}", help=help)
         return tuple(sizes[name] for name in self.names)
 
     def _value(self, text: str, sizes: Mapping[str, int]) -> int | None:
@@ -264,12 +262,12 @@ class Executable:
         self._leading = len(metadata.inputs) + len(metadata.written)
         self._output_memory = OutputMemory(len(metadata.written))
         self._weights = [address_of(array) for array in artifact.weights]
+        self._binder = SizeBinder(metadata.inputs, metadata.dims)
         if not metadata.dims:
             self.constant = self._plan_of(metadata.arena_size, (), metadata.memory.sizes, None)
             return
         prototype = ctypes.CFUNCTYPE(ctypes.c_int32, _POINTER, _POINTER, _POINTER)
         self._plan_entry = prototype(self._library.address(PLAN_SYMBOL))
-        self._binder = SizeBinder(metadata.inputs, metadata.dims)
         self._plans = PlanCache(self._compute_plan)
 
     def sizes(self, arrays: Sequence[NDArray[Any]]) -> Sizes:
@@ -284,8 +282,9 @@ class Executable:
         return self.constant if self.constant is not None else self._plans.get(sizes)
 
     def plan_at(self, sizes: Mapping[str, int]) -> Plan:
-        """Returns the plan for these sizes by name. Raises `InputError` unless each dimension has a size."""
-        return self.constant if self.constant is not None else self._plans.get(self._binder.checked(sizes))
+        """Returns the plan for these sizes by name. Raises `InputError` unless exactly the dimensions have sizes."""
+        checked = self._binder.checked(sizes)
+        return self.constant if self.constant is not None else self._plans.get(checked)
 
     def call(self, plan: Plan, pointers: list[int], limits: RunLimits) -> list[Listed]:
         """Runs the model on the addresses of the inputs and outputs; returns the outputs that are dynamic buffers.

@@ -31,7 +31,8 @@ unknown.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 from xdsl.context import Context
@@ -44,7 +45,7 @@ from xrelay.dialects.shared.locations import location_of
 from xrelay.dialects.shared.op_lists import defined_values
 from xrelay.dialects.shared.requirements import new_extents, record_extents
 from xrelay.dialects.shared.types import dim_pairs, is_complete
-from xrelay.errors import TypeInferenceError
+from xrelay.errors import TypeInferenceError, XRelayError
 from xrelay.index_algebra.dims import ANY, Dim, names_of, substitute
 from xrelay.passes.graph.dim_substitution import DimSubstitution
 from xrelay.passes.graph.replacements import retype
@@ -79,13 +80,29 @@ def _solved(module: ModuleOp) -> TypeSolver:
     """Returns the solved types of `module`. Raises `TypeInferenceError` if they are incomplete or contradictory."""
     ops = list(walk_ops(module))
     solver = TypeSolver(ops)
+    _apply_rules(solver)
+    _require_solved(ops, solver)
+    return solver
+
+
+def _apply_rules(solver: TypeSolver) -> None:
+    """Refines types until no rule refines any. Raises `TypeInferenceError` or `ConstraintError` on a contradiction."""
     news = True
     while news:
         while (op := solver.next_op()) is not None:
             apply_rule(op, solver)
         news = replace_stale_extents(solver)
-    _require_solved(ops, solver)
-    return solver
+
+
+def known_types(module: ModuleOp) -> Callable[[SSAValue], Attribute]:
+    """Returns a function from the values of `module` to their types, inferred up to the first contradiction.
+
+    The module must be valid, and is unchanged. Types that are not inferred may be incomplete.
+    """
+    solver = TypeSolver(walk_ops(module))
+    with suppress(XRelayError):
+        _apply_rules(solver)
+    return solver.type_of
 
 
 @dataclass(frozen=True)

@@ -111,21 +111,25 @@ class ExplainCommand(Command):
 
 
 def _layouts(args: Namespace) -> Sequence[str]:
-    """Returns the decisions of the layout passes. Raises `InputError` if they do not consider the op of --op."""
+    """Returns the decisions of the layout passes. Raises `InputError` if --op names neither an op nor a decision."""
     from xrelay.api.sources import load_source
+    from xrelay.dialects.shared.locations import describe_location
     from xrelay.passes.graph.remarks import Remark, listening
+    from xrelay.passes.infra.verify import walk_ops
 
     remarks: list[Remark] = []
     module = load_source(args.model, shapes=dict(args.shapes))
-    places = _places(module, args.op)
+    places, operators = _places(module, args.op), {args.op, f"relay.{args.op}"}
+    is_op = any(op.name in operators or describe_location(op) in places for op in walk_ops(module))
     with listening(remarks.append):
         _prepare(module, args)
     found = [remark for remark in remarks if remark.pass_name in LAYOUT_PASSES]
-    operators = {args.op, f"relay.{args.op}"}
     chosen = [each for each in found if args.op is None or each.location in places or each.op_name in operators]
     if args.op is not None and not chosen:
+        if is_op:
+            return [f"no layout pass considers {args.op!r}"]
         known = sorted({each.location for each in found if each.location is not None})
-        raise InputError(f"no layout pass considered {args.op!r}", help=did_you_mean(args.op, known, "omit --op"))
+        raise InputError(f"no op is called {args.op!r}", help=did_you_mean(args.op, known, "omit --op"))
     return [str(remark) for remark in chosen]
 
 

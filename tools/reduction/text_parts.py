@@ -18,7 +18,7 @@ from xrelay.errors import XRelayError
 from xrelay.passes.infra.printing import print_module
 from xrelay.passes.infra.source import full_context, read_module, write_text
 from xrelay.passes.infra.verify import verify_module
-from xrelay.passes.types.infer_type import infer_types
+from xrelay.passes.types.infer_type import known_types
 
 
 class TextParts:
@@ -121,16 +121,14 @@ class _FunctionEdit:
 
 
 def _inferred_types(module: ModuleOp) -> list[Sequence[Attribute]]:
-    """Returns the result types of the removable ops after type inference, or as written if that fails."""
-    typed = module.clone()
+    """Returns the result types of the removable ops, as far as they can be inferred; as written for invalid modules."""
+    ops = _removable(module)
     try:
-        verify_module(typed)
-        infer_types(typed)
+        verify_module(module)
+        type_of = known_types(module)
     except XRelayError:
-        typed = module
-    written, inferred = _removable(module), _removable(typed)
-    found = inferred if len(written) == len(inferred) else written
-    return [op.result_types for op in found]
+        return [op.result_types for op in ops]
+    return [[type_of(result) for result in op.results] for op in ops]
 
 
 def _removable(module: ModuleOp) -> list[Operation]:

@@ -195,7 +195,9 @@ class CompiledModel:
         Versions for certain sizes are not considered. A buffer of data-dependent size counts with its upper bound. If
         it has none, as for sequences and recursions, `not_counted` names it. `memory_limit` bounds the total.
 
-        Raises `InputError` unless each name has a size, and `ExecutionError` if the sizes fail a check of the model.
+        The names are those in `inputs`; numbers have replaced dimensions of the program that have only one legal size.
+        Raises `InputError` unless exactly these names have sizes, and `ExecutionError` if the sizes fail a check of the
+        model.
         """
         executable = self._executable if self._executable is not None else self._load()
         plan = executable.plan_at({} if sizes is None else sizes)

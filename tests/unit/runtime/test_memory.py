@@ -150,8 +150,12 @@ def test_what_is_known_when_compiling_needs_no_sizes(tmp_path: Path) -> None:
 
 def test_sizes_have_to_be_given() -> None:
     model = compiled(ROWS)
-    with pytest.raises(InputError, match="the dimension n has no size"):
+    with pytest.raises(InputError, match="the dimension n has no size") as raised:
         model.memory()
+    assert raised.value.help == "pass the sizes of n, m"
+    with pytest.raises(InputError, match="the model has no dimension 'n'") as raised:
+        compiled(FIXED).memory({"n": 50})
+    assert raised.value.help == "its sizes are constant: pass none"
 
 
 @pytest.mark.parametrize(
