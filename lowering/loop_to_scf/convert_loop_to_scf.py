@@ -32,6 +32,7 @@ from xrelay.lowering.loop_to_scf.kernel import KernelWriter
 from xrelay.lowering.loop_to_scf.lists import convert_lists, declare_lists
 from xrelay.lowering.loop_to_scf.subviews import convert_subviews
 from xrelay.lowering.loop_to_scf.weights import take_weights_from_main, weights_of_main, weights_to_arguments
+from xrelay.passes.graph.remarks import Remarks, report
 from xrelay.passes.infra.xrelay_pass import REORDERS_SUMS, XRelayPass
 from xrelay.passes.loop.signature import argument_attrs, set_argument_attrs
 from xrelay.target.instructions import TileProduct, find_tile_product
@@ -56,10 +57,11 @@ class ConvertLoopToScfPass(XRelayPass):
 
     A serial loop around an unrolled one, or with `unroll = disable`, is marked to stay rolled. A perfect nest of
     parallel loops becomes one `scf.parallel`; other parallel loops inside it become serial, with the reason in
-    `loop.note`. With `tiles`, a tensorized loop becomes ops on tiles (`tile_products.py`). Local buffers go on the
-    stack. The names and types of `@main`'s arguments are written to module attributes (`xrelay.inputs` and so on, see
-    `lowering/interface.py`), since buffers of lower levels do not keep them. Raises `LoweringError` for blocks, for
-    operations that cannot be vectorised, and if all lanes would store to one element.
+    `loop.note`. With `tiles`, a tensorized loop becomes ops on tiles (`tile_products.py`), or a remark has the
+    reason why it does not. Local buffers go on the stack. The names and types of `@main`'s arguments are written to
+    module attributes (`xrelay.inputs` and so on, see `lowering/interface.py`), since buffers of lower levels do not
+    keep them. Raises `LoweringError` for blocks, for operations that cannot be vectorised, and if all lanes would store
+    to one element.
     """
 
     name = "convert-loop-to-scf"
@@ -71,7 +73,7 @@ class ConvertLoopToScfPass(XRelayPass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Converts the module in place."""
-        products = [self._product(name) for name in self.tiles]
+        products, remarks = [self._product(name) for name in self.tiles], Remarks(self.name)
         take_weights_from_main(op)
         write_interface(op, weights_of_main(op))
         for function in op.ops:
@@ -79,7 +81,7 @@ class ConvertLoopToScfPass(XRelayPass):
                 for attribute in (HEAP, NEEDS):
                     function.attributes.pop(attribute, None)
                 if function.body.blocks:
-                    convert_function(function, products)
+                    convert_function(function, products, remarks)
                 else:
                     make_buffers_signless(function)
         poll_between_kernels(op)
@@ -87,6 +89,7 @@ class ConvertLoopToScfPass(XRelayPass):
         called = {call.callee.string_value() for call in ops_of(op, func.CallOp)}
         for declare in (declare_record_index, declare_poll, declare_lists):
             declare(op, called)
+        report(remarks.all)
 
     def _product(self, name: str) -> TileProduct:
         """Returns the instruction on tiles called `name`."""
@@ -96,7 +99,7 @@ class ConvertLoopToScfPass(XRelayPass):
         return product
 
 
-def convert_function(function: func.FuncOp, tile_products: Sequence[TileProduct] = ()) -> None:
+def convert_function(function: func.FuncOp, tile_products: Sequence[TileProduct], remarks: Remarks) -> None:
     """Converts one function in place; `tile_products` are the target's instructions on tiles."""
     if len(function.body.blocks) != 1:
         raise LoweringError(
@@ -111,7 +114,7 @@ def convert_function(function: func.FuncOp, tile_products: Sequence[TileProduct]
     if has_lists or is_graph_function(function):
         finish_graph_function(function)
     else:
-        KernelWriter(tile_products).write(function)
+        KernelWriter(tile_products, remarks).write(function)
     set_argument_attrs(function, [_without_extents(attributes) for attributes in argument_attrs(function)])
 
 

@@ -60,6 +60,7 @@ from xrelay.lowering.loop_to_scf.suppress import SuppressWriter
 from xrelay.lowering.loop_to_scf.tile_products import TileWriter
 from xrelay.lowering.loop_to_scf.transposed_tiles import TransposedTile, load_columns, square_of, tile_of
 from xrelay.lowering.loop_to_scf.values import Values, as_expression, elementwise, logic
+from xrelay.passes.graph.remarks import Remarks
 from xrelay.passes.infra.conversion import dispose
 from xrelay.passes.loop.nest_queries import buffers_on_stack, is_local
 from xrelay.target.instructions import TileProduct
@@ -72,7 +73,7 @@ class KernelWriter:
 
     _changes: Changes | None
 
-    def __init__(self, tile_products: Sequence[TileProduct] = ()) -> None:
+    def __init__(self, tile_products: Sequence[TileProduct], remarks: Remarks) -> None:
         self._emitter = Emitter()
         self._values = Values(self._emitter)
         self._flat = FlatBuffers(self._emitter, self._values)
@@ -83,7 +84,7 @@ class KernelWriter:
         self._in_parallel, self._changes = False, None
         self._tiles: TileWriter | None = None
         if tile_products:
-            self._tiles = TileWriter(tile_products, self._values, self._emitter)
+            self._tiles = TileWriter(tile_products, self._values, self._emitter, remarks)
 
     def write(self, function: func.FuncOp) -> None:
         """Replaces the body of `function`."""
@@ -101,6 +102,8 @@ class KernelWriter:
             for argument in [each for each in old.args if isinstance(each.type, MemRefType)]:
                 self._flat.add_argument(argument)
             self._block(old)
+        if self._tiles is not None:
+            self._tiles.report_others()
         dispose(function.detach_region(function.body))
         function.add_region(Region(new))
 

@@ -25,10 +25,14 @@ from xrelay.lowering.loop_to_scf.emitter import Emitter
 from xrelay.lowering.loop_to_scf.panel_of_tiles import panel_of_tiles
 from xrelay.lowering.loop_to_scf.prefetch import prefetch_element
 from xrelay.lowering.loop_to_scf.values import Values
+from xrelay.passes.graph.remarks import Remarks
 from xrelay.passes.loop.nest_queries import only_op
 from xrelay.passes.loop.primitives.contract import ElementStrides
 from xrelay.passes.loop.primitives.tile_products import TileNest, loops_inside, tile_nest
 from xrelay.target.instructions import TileProduct
+
+OTHER_SHAPE = "the tiles of its kernel have more rows or terms"
+"""The reason to compute a nest on vectors, although tiles of a shape of its own could compute it."""
 
 Places = Mapping[ForOp, SSAValue]
 """Maps the loops of a nest to placeholders of their indices."""
@@ -52,14 +56,15 @@ class TileWriter:
 
     Serial loops around, such as those over the taps of a convolution, carry the sums, too. If the loops before store
     zeros, the sums begin with `amx.tile_zero`, and those loops are not written. Any other loop, such as one over fewer
-    rows than the tiles of the function have, is left to `convert-loop-to-scf`.
+    rows than the tiles of the function have, is left to `convert-loop-to-scf`, with the reason as a remark.
     """
 
-    def __init__(self, products: Sequence[TileProduct], values: Values, emitter: Emitter):
-        self._products, self._values, self._emitter = products, values, emitter
+    def __init__(self, products: Sequence[TileProduct], values: Values, emitter: Emitter, remarks: Remarks):
+        self._products, self._values, self._emitter, self._remarks = products, values, emitter, remarks
         self._from_zero = set[ForOp]()
         self._tensorized = dict[ForOp, TileProduct]()
         self._with_sums = set[SSAValue]()
+        self._on_vectors = dict[ForOp, str]()
 
     def find_nests(self, function: FuncOp) -> None:
         """Finds the nests of a function to write as tiles: those whose tiles have the most rows, and the most terms.
@@ -69,12 +74,22 @@ class TileWriter:
         """
         loops = [each for each in ops_of(function.body, ForOp) if each.kind is LoopKind.TENSORIZED]
         stride = ElementStrides()
-        found = [(tile_nest(each, product, stride), product) for each in loops for product in self._products]
-        nests = [(nest, product) for nest, product in found if isinstance(nest, TileNest)]
+        found = [(each, tile_nest(each, product, stride), product) for each in loops for product in self._products]
+        nests = [(nest, product) for _, nest, product in found if isinstance(nest, TileNest)]
         sizes = [(nest.rows_of_tile(product), nest.depth) for nest, product in nests]
         chosen = [each for each, size in zip(nests, sizes, strict=True) if size == max(sizes)]
         self._tensorized = {nest.loop: product for nest, product in chosen}
         self._with_sums = {nest.step.sum.memref for nest, _ in chosen}
+        for loop in loops:
+            own = [nest for each, nest, _ in found if each is loop]
+            reasons = dict.fromkeys(nest for nest in own if isinstance(nest, str))
+            is_nest = any(isinstance(nest, TileNest) for nest in own)
+            self._on_vectors[loop] = OTHER_SHAPE if is_nest else "; ".join(reasons)
+
+    def report_others(self) -> None:
+        """Adds a remark for each tensorized loop of the function that was not written for an instruction on tiles."""
+        for loop, reason in self._on_vectors.items():
+            self._remarks.refused(loop, f"{loop.loop_name} is computed on vectors, not on tiles: {reason}")
 
     def holds_sums(self, buffer: memref.AllocOp) -> bool:
         """Whether tiles of sums are stored in a buffer, which then has no layout of vectors."""
@@ -89,7 +104,7 @@ class TileWriter:
         if loops is None:
             return False
         nest = self._nest(loops, self._places(loops), target_of)
-        if nest is None or not _stores_zeros(loop, nest):
+        if isinstance(nest, str) or not _stores_zeros(loop, nest):
             return False
         self._from_zero.add(loops[0])
         return True
@@ -110,8 +125,8 @@ class TileWriter:
             self._emitter.ranges[places[each]] = (0, (MAX_EXTENT if each.extent is None else each.extent) - 1)
         return places
 
-    def _nest(self, loops: Sequence[ForOp], places: Places, target_of: TargetOf) -> TileNest | None:
-        """Returns the product that a loop computes with the buffers of this level, if tiles can compute it.
+    def _nest(self, loops: Sequence[ForOp], places: Places, target_of: TargetOf) -> TileNest | str:
+        """Returns the product that a loop computes with the buffers of this level, or why tiles cannot compute it.
 
         The last of `loops` is tensorized; all of them add to the same sums.
         """
@@ -126,14 +141,19 @@ class TileWriter:
 
         product = self._tensorized[loops[-1]]
         nest = tile_nest(loops[-1], product, stride)
-        if not isinstance(nest, TileNest) or any(stride(nest.step.sum, each) != 0 for each in loops):
-            return None
-        return nest if str(target_of(nest.step.sum).type.element_type) == product.sum_type else None
+        if isinstance(nest, str):
+            return nest
+        if any(stride(nest.step.sum, each) != 0 for each in loops):
+            return "loops around it do not add to the same sums"
+        if str(target_of(nest.step.sum).type.element_type) != product.sum_type:
+            return "the sums are in vectors"
+        return nest
 
     def _write_product(self, loops: Sequence[ForOp], target_of: TargetOf) -> bool:
         places = self._places(loops)
         nest = self._nest(loops, places, target_of)
-        if nest is None:
+        if isinstance(nest, str):
+            self._on_vectors[loops[-1]] = nest
             return False
         tiles = _Tiles(nest, places, self._tensorized[nest.loop], self._emitter, target_of)
         panel = panel_of_tiles(loops[0], nest.step.weight, nest.step.data)
@@ -142,6 +162,7 @@ class TileWriter:
             tiles.prefetches(target, panel.number(self._values), -(-nest.depth // panel.number_of_tiles))
         sums = tiles.zeros() if loops[0] in self._from_zero else tiles.load_sums()
         tiles.store_sums(self._write_steps(loops, tiles, sums))
+        self._on_vectors.pop(nest.loop, None)
         return True
 
     def _write_steps(self, loops: Sequence[ForOp], tiles: _Tiles, sums: Sequence[SSAValue]) -> Sequence[SSAValue]:

@@ -90,13 +90,35 @@ def product_of_open_sizes() -> relay.Function:
     return relay.Function([x, y], relay.nn.matmul(x, y))
 
 
+TERMS = (128, 192, 256, 320)
+
+
+def products_of_parts() -> relay.Function:
+    """Products of bf16 parts. Three share a kernel with the numbers of terms and columns as arguments."""
+    inputs = [relay.var(f"x{terms}", shape=(48, terms)) for terms in TERMS]
+    columns = (96, 192, 256, 320)
+    products = [relay.nn.dense(x, weight(count, terms)) for x, count, terms in zip(inputs, columns, TERMS, strict=True)]
+    return relay.Function(inputs, relay.Tuple(products))
+
+
+def convolutions_of_parts() -> relay.Function:
+    """Convolutions of bf16 parts. Some share a kernel with the numbers of channels as arguments."""
+    inputs = [relay.var(f"x{channels}", shape=(1, channels, 14, 14)) for channels in TERMS]
+    results = [relay.nn.conv2d(x, weight(n + 64, n, 3, 3), padding=(1, 1)) for x, n in zip(inputs, TERMS, strict=True)]
+    return relay.Function(inputs, relay.Tuple(results))
+
+
+def compiled_functions(program: relay.Function, cpu: str, threads: int, folder: Path) -> list[str]:
+    """The functions in the assembly for a CPU. Labels are unique in a function only."""
+    module, target = relay.Module.from_expr(program), f"cpu -mcpu={cpu} -num-threads={threads}"
+    xrelay.compile(module, target=target, threads=threads, dump_stages=folder, cache=False)
+    text = next(folder.glob("*_native.s")).read_text()
+    return re.split(r"^(?=\w+:)", text, flags=re.MULTILINE)
+
+
 def loops_with_products(program: relay.Function, cpu: str, folder: Path) -> list[list[str]]:
     """The innermost loops with fused multiply-adds in the code for a CPU."""
-    module, target = relay.Module.from_expr(program), f"cpu -mcpu={cpu} -num-threads=1"
-    xrelay.compile(module, target=target, threads=1, dump_stages=folder, cache=False)
-    text = next(folder.glob("*_native.s")).read_text()
-    functions = re.split(r"^(?=\w+:)", text, flags=re.MULTILINE)  # labels are unique in a function only
-    loops = [each for function in functions for each in innermost_loops(function)]
+    loops = [loop for function in compiled_functions(program, cpu, 1, folder) for loop in innermost_loops(function)]
     return [loop for loop in loops if any("vfmadd" in line for line in loop)]
 
 
@@ -125,3 +147,18 @@ def test_full_tiles_of_open_sizes_have_no_spills(cpu: str, vector: str, sums: in
     assert max(sum("vfmadd" in line for line in loop) for loop in full) == sums
     for loop in full:
         assert not spills(loop, vector)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("program", [products_of_parts, convolutions_of_parts])
+def test_kernels_of_several_sizes_compute_on_tiles(program: Callable[[], relay.Function], threads: int, tmp_path: Path):
+    """With two threads, the loops around tiles are fused, and the guard of a partial tile would leave vectors."""
+    functions = compiled_functions(program(), "sapphirerapids -mattr=+amx-tile,+amx-bf16", threads, tmp_path)
+    assert not any("vfmadd" in function for function in functions)
+    kernels = [function for function in functions if "tdpbf16ps" in function]
+    assert 0 < len(kernels) < len(TERMS), "some products have one kernel"
+    for kernel in kernels:
+        loops = [loop for loop in innermost_loops(kernel) if any("tdpbf16ps" in line for line in loop)]
+        assert loops
+        for loop in loops:
+            assert not any("tilestored" in line or SPILL.search(line) for line in loop if "tile" in line)

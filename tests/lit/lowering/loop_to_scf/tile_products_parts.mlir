@@ -1,5 +1,6 @@
 // RUN: xrelay-opt %s -p 'convert-loop-to-scf{tiles=tdpbusd,tdpbf16ps}' | filecheck %s
 // RUN: xrelay-opt %s -p 'convert-loop-to-scf{tiles=tdpbusd}' | filecheck %s --check-prefix BYTES
+// RUN: xrelay-opt %s -p 'convert-loop-to-scf{tiles=tdpbusd,tdpbf16ps}' --remarks 2>&1 >/dev/null | filecheck %s --check-prefix REMARK
 
 // Three products of parts: each tile of a part is loaded once in a step, and added to the same sums.
 // CHECK-LABEL: func.func private @parts
@@ -156,6 +157,9 @@ func.func private @open_panels(%X: memref<2x32x?xbf16> {loop.extents = array<i64
   func.return
 }
 
+// REMARK: remark: convert-loop-to-scf: loop.for: k1 is computed on vectors, not on tiles: the tiles of its kernel have more rows or terms
+// REMARK: remark: convert-loop-to-scf: loop.for: kg is computed on vectors, not on tiles: it does not contain a contracted loop
+// REMARK-NOT: remark:
 // All tiles of a function have the same shape, that with the most terms: vectors compute the product of 12 groups.
 // CHECK-LABEL: func.func private @shapes
 // CHECK: amx.tile_mulf %{{.*}} : !amx.tile<16x32xbf16>, !amx.tile<16x32xbf16>, !amx.tile<16x16xf32>
@@ -189,6 +193,32 @@ func.func private @shapes(%A: memref<16x24xbf16>, %B: memref<12x16x2xbf16>, %C: 
           %q2 = arith.mulf %xe2, %we2 : f32
           %s2 = arith.addf %acc2, %q2 : f32
           loop.store %s2, %Z[%i2, %o2] : memref<16x16xf32>
+        }
+      }
+    }
+  }
+  func.return
+}
+
+// A condition that is not proven leaves a product to vectors.
+// CHECK-LABEL: func.func private @guarded
+// CHECK-NOT: amx.
+func.func private @guarded(%X: memref<16x32xbf16>, %W: memref<16x16x2xbf16>, %Y: memref<16x16xf32>, %rows: index) attributes {loop.kernel} {
+  loop.for "kg" %k to 16 tensorized {
+    loop.for "i" %i to 16 unrolled {
+      loop.for "o" %o to 16 vectorized {
+        %inside = arith.cmpi slt, %i, %rows : index
+        scf.if %inside {
+          loop.for "t" %t to 2 contracted {
+            %acc = loop.load %Y[%i, %o] : memref<16x16xf32>
+            %x = loop.load %X[%i, %k * 2 + %t] : memref<16x32xbf16>
+            %w = loop.load %W[%k, %o, %t] : memref<16x16x2xbf16>
+            %xe = arith.extf %x : bf16 to f32
+            %we = arith.extf %w : bf16 to f32
+            %q = arith.mulf %xe, %we : f32
+            %s = arith.addf %acc, %q : f32
+            loop.store %s, %Y[%i, %o] : memref<16x16xf32>
+          }
         }
       }
     }
