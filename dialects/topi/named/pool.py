@@ -133,9 +133,10 @@ class PoolOp(WindowOp):
         """The data surrounded by `first`, so that plain images are read without a condition for each tap.
 
         For blocked images the condition holds for a whole vector and costs less than another pass over the data. For
-        static images the schedule splits off partial windows.
+        static images the schedule splits off partial windows. Maxima along one axis have few taps: along columns, one
+        outside of the image reads the nearest element; along rows, LLVM masks the lanes outside.
         """
-        if len(shape_of(self.data)) > self.spatial.stop:
+        if len(shape_of(self.data)) > self.spatial.stop or self._takes_maxima_along_one_axis:
             return None
         sizes, counts = shape_of(self.data)[self.spatial], shape_of(self.tensor)[self.spatial]
         rows = zip(self.window, sizes, counts, strict=True)
@@ -145,12 +146,28 @@ class PoolOp(WindowOp):
             pad.attributes[MATERIALIZED] = UnitAttr()
         return None if pad is None else expansion.add(pad)
 
+    @property
+    def _takes_maxima_along_one_axis(self) -> bool:
+        """Whether this is a maximum along one axis, at stride 1, and each window contains elements of the image."""
+        rows = zip(self.window, shape_of(self.data)[self.spatial], shape_of(self.tensor)[self.spatial], strict=True)
+        long = [axis for axis in self.window if axis != WindowAxis(1)]
+        return (
+            self.kind.data == "max"
+            and all(_all_fit(*row) for row in rows)
+            and [(axis.stride, axis.dilation) for axis in long] == [(1, 1)]
+            and long[0].before + long[0].after < long[0].size
+        )
+
     def _fold(self, label: str, first: Number, padded: SSAValue | None) -> ComputeOp:
         element, shape = tensor_type(self.data).element_type, shape_of(self.tensor)
         data, sizes = self.data if padded is None else padded, shape_of(self.data)[self.spatial]
         rows = list(zip(self.window, sizes, shape[self.spatial], strict=True))
-        inside_always = padded is not None or all(
-            not axis.before and not axis.after and _all_fit(axis, size, count) for axis, size, count in rows
+        # Another read of an element of the window does not change the maximum.
+        is_clamped = padded is None and self._takes_maxima_along_one_axis and self.window[-1] == WindowAxis(1)
+        inside_always = (
+            padded is not None
+            or is_clamped
+            or all(not axis.before and not axis.after and _all_fit(axis, size, count) for axis, size, count in rows)
         )
 
         def body(b: Body) -> list[SSAValue]:
@@ -159,6 +176,11 @@ class PoolOp(WindowOp):
                 axis.place(index, tap) + (0 if padded is None else axis.before)
                 for axis, index, tap in zip(self.window, b.spatial[self.spatial], b.reduction, strict=True)
             ]
+            if is_clamped:
+                at[self.spatial] = [
+                    _nearest(b, place, size) if axis.size > 1 else place
+                    for place, (axis, size, _) in zip(at[self.spatial], rows, strict=True)
+                ]
             if inside_always:
                 value = b.read(data, *at)
             else:
@@ -181,6 +203,13 @@ class PoolOp(WindowOp):
             return [divided_by_taps(b, value, [Taps(*row, padded=padded) for row in rows])]
 
         return compute(label, self.image_variables(shape), [element], body)
+
+
+def _nearest(b: Body, place: AffineExpr, size: Dim) -> AffineExpr:
+    """The index below `size` that is nearest to `place`."""
+    index = IndexType()
+    place_or_first = b.add(arith.MaxSIOp(b.index(place), b.constant(0, index)))
+    return b.as_index(b.add(arith.MinSIOp(place_or_first, b.size(size - 1, index))))
 
 
 def _all_fit(axis: WindowAxis[int], size: Dim, count: Dim) -> bool:

@@ -377,7 +377,8 @@ def propose_pool(view: KernelView) -> list[Proposal]:
     ```
 
     With plain N×C×H×W images, lanes run along the columns if the stride is 1, and each plane is padded before its
-    windows are read, so that the padded plane stays in a cache.
+    windows are read, so that the padded plane stays in a cache. Maxima of windows along the columns alone read images
+    without padding.
     """
     windows = [
         block
@@ -390,10 +391,17 @@ def propose_pool(view: KernelView) -> list[Proposal]:
 
     def apply(draft: ScheduleDraft) -> None:
         for name in names:
+            block = draft.block(name)
+            loops = loops_of_kind(block, IterKind.SPATIAL)
+            is_open = any(map(draft.is_dynamic, loops[-1:]))
+            if is_open and any(op.regions for op in block.body.block.ops):
+                # LLVM unrolls the taps and vectorises the row, with masks for taps outside of the image.
+                parallelize_outer(draft, loops[:-1], points(block))
+                draft.mark_done(name)
+                continue
             # Windows along the columns read the maxima of rows at other points. LLVM keeps the maxima in registers if
             # the row has a static length.
-            row = loops_of_kind(draft.block(name), IterKind.SPATIAL)[-1:]
-            fold_at_consumer(draft, name, read_elsewhere=any(map(draft.is_dynamic, row)))
+            fold_at_consumer(draft, name, read_elsewhere=is_open)
             _pad_planes(draft, name)
         schedule_remaining(draft)
 

@@ -90,6 +90,31 @@ func.func @max_in_blocks(%x: tensor<1x1x7x7x8xf32>) -> tensor<1x1x4x4x8xf32> {
   func.return %r : tensor<1x1x4x4x8xf32>
 }
 
+// A tap outside of a column reads the nearest row, and one outside of a row is skipped: there is no padded copy.
+// CHECK-LABEL: func.func @max_along_one_axis
+// CHECK-NOT: "pad"
+// CHECK: [[LOW:%.*]] = arith.maxsi
+// CHECK: [[AT:%.*]] = arith.minsi [[LOW]],
+// CHECK: topi.read %x[%n, %c, [[AT]], %w + %x_1]
+// CHECK-NOT: "pad"
+// CHECK: topi.guard
+func.func @max_along_one_axis(%x: tensor<1x8x?x7xf32, #relay.dims<h>>) -> tensor<1x8x?x7xf32, #relay.dims<h>> {
+  %t = topi.pool2d(%x) {kind = "max", kernel = array<i64: 3, 1>, padding = array<i64: 1, 0, 1, 0>}
+    : (tensor<1x8x?x7xf32, #relay.dims<h>>) -> tensor<1x8x?x7xf32, #relay.dims<h>>
+  %r = topi.pool2d(%t) {kind = "max", kernel = array<i64: 1, 3>, padding = array<i64: 0, 1, 0, 1>}
+    : (tensor<1x8x?x7xf32, #relay.dims<h>>) -> tensor<1x8x?x7xf32, #relay.dims<h>>
+  func.return %r : tensor<1x8x?x7xf32, #relay.dims<h>>
+}
+
+// A window may be outside of an image that has more padding than taps.
+// CHECK-LABEL: func.func @max_of_padding
+// CHECK: topi.compute "pad"
+func.func @max_of_padding(%x: tensor<1x8x?x7xf32, #relay.dims<h>>) -> tensor<1x8x?x7xf32, #relay.dims<h + 2>> {
+  %r = topi.pool2d(%x) {kind = "max", kernel = array<i64: 3, 1>, padding = array<i64: 2, 0, 2, 0>}
+    : (tensor<1x8x?x7xf32, #relay.dims<h>>) -> tensor<1x8x?x7xf32, #relay.dims<h + 2>>
+  func.return %r : tensor<1x8x?x7xf32, #relay.dims<h + 2>>
+}
+
 // Without padding every window has the same number of taps.
 // CHECK-LABEL: func.func @mean
 // CHECK: "sum_pool2d"
