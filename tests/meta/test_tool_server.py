@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
@@ -31,7 +32,7 @@ IS_FORK = "import sys; print('support.tool_server.server' in sys.orig_argv)"
 
 @pytest.fixture(scope="module")
 def shims() -> Iterator[Path]:
-    folder = start([BIN / tool for tool in TOOLS], ENVIRONMENT, ["xrelay.tools.xrelay_opt"])
+    folder = start([BIN / tool for tool in TOOLS], ENVIRONMENT, ["xrelay.tools.xrelay_opt", "xrelay.registrations"])
     assert folder is not None
     yield Path(folder)
     stop(folder)
@@ -207,6 +208,12 @@ def test_a_run_leaves_nothing_to_the_next(shims: Path) -> None:
     assert run(shims, ["python", "-c", leave])[0] == 0
     look = "import os, sys; print(os.getcwd() == '/', 'XRELAY_LEFT' in os.environ, hasattr(sys, 'left'))"
     assert run(shims, ["python", "-c", look])[1] == "False False False\n"
+
+
+def test_a_run_begins_after_the_server(shims: Path) -> None:
+    now = time.time_ns()
+    code = "import sys; print(sys.modules['xrelay.registrations'].BEGAN_NANOSECONDS)"
+    assert int(run(shims, ["python", "-c", code])[1]) >= now
 
 
 def test_another_environment_gets_the_script_itself(shims: Path) -> None:

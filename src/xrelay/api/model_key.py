@@ -16,6 +16,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from xrelay import registrations
 from xrelay import version as own_version
 from xrelay.api.code_files import CODE, files_below
 from xrelay.arguments import checked_shapes
@@ -23,7 +24,7 @@ from xrelay.dialects.shared.attribute_names import WEIGHTS_FILE
 from xrelay.environment import call_limit
 from xrelay.errors import XRelayError
 from xrelay.installed_packages import FOUNDATIONS, installed_packages
-from xrelay.registrations import BEGAN_NANOSECONDS, in_registration_scope, registering_modules
+from xrelay.registrations import in_registration_scope, registering_modules
 from xrelay.runtime.cache import FileRecord, file_mark, steady_status
 from xrelay.runtime.digests import Source as Content
 from xrelay.runtime.digests import content_key, sources_key
@@ -63,7 +64,7 @@ def code_stamp() -> CodeStamp:
     parts = [sys.version, __version__, *(f"{name} {installed.versions[name]}" for name in FOUNDATIONS), *versions]
     parts += (_state(path).text for path in own)
     parts += (state.text for state in states)
-    settled = all(state.changed < BEGAN_NANOSECONDS for state in states)
+    settled = all(state.changed < registrations.BEGAN_NANOSECONDS for state in states)
     return CodeStamp(content_key(parts), frozenset(map(os.path.realpath, files)), settled)
 
 

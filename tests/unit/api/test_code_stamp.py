@@ -15,7 +15,6 @@ from support.tool_server.served import served
 
 import xrelay
 from xrelay import registrations
-from xrelay.api import model_key as model_key_module
 from xrelay.api.model_key import CodeStamp, code_stamp, content_digest, model_key
 from xrelay.passes.layout.layout_hooks import layout_hook_scope
 
@@ -160,7 +159,7 @@ def test_a_plugin_that_is_edited_while_it_may_be_loaded_is_compiled_anew(
 ) -> None:
     monkeypatch.setattr(registrations, "_modules", set[str]())
     constants = site / "plugin_pack/numbers.py"
-    monkeypatch.setattr(model_key_module, "BEGAN_NANOSECONDS", constants.stat().st_mtime_ns + 10**9)
+    monkeypatch.setattr(registrations, "BEGAN_NANOSECONDS", constants.stat().st_mtime_ns + 10**9)
     assert stamp().covers_all()
     os.utime(constants, ns=(0, constants.stat().st_mtime_ns + 2 * 10**9))
     assert not stamp().covers_all()
@@ -232,7 +231,7 @@ def test_what_a_plugin_registers_is_covered_by_its_files(site: Path, monkeypatch
     import plugin_helpers  # pyright: ignore[reportMissingImports]
 
     registrations.note_registration(type("Op", (), {"__module__": plugin_helpers.__name__}))
-    monkeypatch.setattr(model_key_module, "BEGAN_NANOSECONDS", time.time_ns() + 10**9)
+    monkeypatch.setattr(registrations, "BEGAN_NANOSECONDS", time.time_ns() + 10**9)
     assert stamp().covers_all()
     registrations.note_registration(type("Op", (), {"__module__": "bystander"}))
     assert not stamp().covers_all()
