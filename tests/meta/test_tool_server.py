@@ -13,6 +13,7 @@ from functools import cache
 from pathlib import Path
 from typing import IO
 
+import lit
 import pytest
 from support.tool_server import inner
 from support.tool_server.direct import served_subprocess
@@ -189,6 +190,13 @@ def test_without_a_shim_another_environment_gets_one(shims: Path) -> None:
     process = start_directly(shims, ["python", "-c", IS_FORK], subprocess.PIPE, PYTHONHASHSEED="1")
     assert isinstance(process, subprocess.Popen)
     assert process.communicate()[0] == "False\n"
+
+
+def test_a_path_that_lit_adds_for_its_own_commands_is_not_that_of_others(shims: Path) -> None:
+    folder = Path(lit.__file__).parent
+    assert start_directly(shims, ["python", "-c", IS_FORK], None, PYTHONPATH=str(folder)).communicate()[0] == "True\n"
+    own = ["python", str(folder / "builtin_commands" / "cat.py"), __file__]
+    assert start_directly(shims, own, None, PYTHONPATH=str(folder)).communicate()[0] == Path(__file__).read_text()
 
 
 def test_an_uncaught_exception_is_shown(shims: Path) -> None:

@@ -15,10 +15,13 @@ from pathlib import Path
 from types import ModuleType
 from typing import IO, Self
 
+import lit
+
 from support.tool_server.inner import File, InnerProcess, program_of
 from support.tool_server.server import fixed
 from support.tool_server.shim import HEADER, REFUSED, message
 
+_LIT = Path(lit.__file__).parent
 _LOCALE = {b"LC_ALL", b"LC_CTYPE", b"LANG"}
 
 
@@ -46,6 +49,7 @@ def served_subprocess(
         errors: str,
     ) -> ServedProcess | InnerProcess | subprocess.Popen[str]:
         folder, name = os.path.split(executable)
+        env = _own(args, env)
         given = stdin if isinstance(stdin, TextIOBase) else None
         program = program_of(args) if given is not None or stdin == subprocess.PIPE else None
         if program is not None and _start_of(env) == start:
@@ -72,6 +76,16 @@ def served_subprocess(
     module = ModuleType(subprocess.__name__, subprocess.__doc__)
     module.__dict__.update(vars(subprocess), Popen=popen)
     return module
+
+
+def _own(arguments: Sequence[str], variables: dict[str, str]) -> dict[str, str]:
+    """The environment of a command, without the import path that lit adds for its own `cat` and `diff`.
+
+    lit leaves it in the environment of the test, so that otherwise all later commands would start new processes.
+    """
+    if variables.get("PYTHONPATH") != str(_LIT) or any(Path(each).parent.parent == _LIT for each in arguments[:2]):
+        return variables
+    return {name: value for name, value in variables.items() if name != "PYTHONPATH"}
 
 
 def _start_of(environment: Mapping[str, str]) -> tuple[dict[bytes, bytes], str | None]:
