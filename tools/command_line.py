@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from io import TextIOWrapper
 from typing import NoReturn, TextIO, cast
 
-from xrelay.errors import XRelayError, did_you_mean, one_line, printable
+from xrelay.errors import XRelayError, closest, did_you_mean, one_line, printable
 from xrelay.shortage import shortage_of
 
 
@@ -71,6 +71,8 @@ def discard_standard_output() -> None:
 
 
 _FLAG = re.compile(r"(?<!\S)--?[\w-]+")
+_OPTION_LINE = re.compile(r"^ +-.*", re.MULTILINE)
+"""The line of a help text that declares a flag; descriptions may mention flags of other commands."""
 _CHOICE = re.compile(r"invalid choice: '([^']*)' \(choose from (.*)\)")
 
 
@@ -88,9 +90,10 @@ def flag_hint(message: str, parser: ArgumentParser) -> str:
         return did_you_mean(choice[1], re.findall(r"[^', ]+", choice[2]), listed)
     if not message.startswith("unrecognized arguments"):
         return listed
-    known = _FLAG.findall(parser.format_help())
-    hints = (did_you_mean(flag, known, "") for flag in _FLAG.findall(message))
-    return next(filter(None, hints), listed)
+    flags = _FLAG.findall(" ".join(_OPTION_LINE.findall(parser.format_help())))
+    known = {flag.lstrip("-"): flag for flag in flags}  # dashes would make all flags similar
+    close = (closest(flag.lstrip("-"), known) for flag in _FLAG.findall(message))
+    return next((f"did you mean {known[name]!r}?" for name in close if name is not None), listed)
 
 
 def answer_in_one_line(parser: ArgumentParser, hint: Callable[[str, ArgumentParser], str] = flag_hint) -> None:
