@@ -66,7 +66,8 @@ def _parse_atom(parser: AttrParser, depth: int) -> Dim:
     if number is not None:
         return sign * number
     start = parser.pos
-    name = parser.parse_identifier(context_msg="expected a dimension: a name, an integer, '?' or a parenthesis")
+    expected = "expected a dimension: a name, an integer, '?' or a parenthesis"
+    name = parser.expect(parser.parse_optional_identifier, expected)
     if name in _SELECTIONS:
         return sign * _parse_selection(parser, _SELECTIONS[name], start, depth)
     if name in WORDS:

@@ -351,10 +351,13 @@ def read_metadata(path: Path) -> tuple[ModelMetadata, list[ModelMetadata]]:
 
 @contextmanager
 def _opened(path: Path, *, follow: bool = True) -> Generator[int]:
-    """Opens a file. Raises `ArtifactError` for any error with it."""
+    """Opens a file. Raises `ArtifactError` for any error with it; errors without help get one."""
     try:
         with open_regular(path, follow=follow) as descriptor:
             yield descriptor
+    except ArtifactError as error:
+        error.help = error.help or _RECOMPILE_HELP
+        raise
     except EOFError as error:
         raise ArtifactError(f"'{path}' was truncated while it was read: {error}") from error
     except (OSError, ValueError) as error:

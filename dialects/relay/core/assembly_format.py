@@ -90,7 +90,7 @@ def _parse_entry(parser: Parser, found: dict[str, Attribute]) -> None:
     start = parser.pos
     name = parser.parse_optional_str_literal()
     if name is None:
-        name = parser.parse_identifier(context_msg="expected an attribute name")
+        name = parser.expect(parser.parse_optional_identifier, "expected an attribute name")
     if name in found:
         parser.raise_error(f"the attribute {name} occurs twice", start, parser.pos)
     found[name] = parse_value(parser) if parser.parse_optional_punctuation("=") else UnitAttr()

@@ -8,14 +8,19 @@ from typing import Any, Final
 
 from numpy.typing import NDArray
 from xdsl.dialects.builtin import (
+    AnyFloat,
     ArrayAttr,
     DenseIntOrFPElementsAttr,
     DictionaryAttr,
     FunctionType,
+    IndexType,
     IntegerAttr,
+    IntegerType,
+    MemRefType,
     ModuleOp,
     StringAttr,
     TensorType,
+    VectorType,
     i64,
 )
 from xdsl.dialects.func import FuncOp
@@ -183,6 +188,18 @@ def main_function(module: ModuleOp) -> FuncOp:
     raise InputError(
         f"the module has no function @main with a body, it has {names}", help="name the entry function @main"
     )
+
+
+def check_values(main: FuncOp) -> None:
+    """Raises `InputError` if a parameter or result of `@main`, at the relay level, is a buffer, vector or scalar."""
+    for what, types in (("parameter", main.function_type.inputs), ("result", main.function_type.outputs)):
+        for number, type in enumerate(types):
+            if isinstance(type, AnyFloat | IntegerType | IndexType | MemRefType | VectorType):
+                raise InputError(
+                    f"{what} #{number} of @main is of type {type}, but ops of relay compute tensors",
+                    location=location_of(main),
+                    help="use a tensor: a number is a tensor<f32>",
+                )
 
 
 def check_names(module: ModuleOp) -> None:

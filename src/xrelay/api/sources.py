@@ -30,7 +30,8 @@ Shapes: TypeAlias = Mapping[str, Sequence[int | str]]
 """Shapes of inputs by name, with a name for a dynamic dimension; for a name its size, or minimum, maximum and typical.
 """
 
-_SUFFIX_HELP = "rename the file by its content; xrelay.load reads compiled models, the tools read .xrelay files"
+_SUFFIX_HELP = "rename the file by its content; xrelay.load reads compiled models"
+_COMPILED_HELP = "pass its source; xrelay.load and xrelay run, bench, profile and inspect read compiled models"
 
 
 def load_source(source: Source, *, shapes: Shapes | None = None, trust: bool = True) -> ModuleOp:
@@ -155,6 +156,8 @@ def _load_text(path: Path, *, trust: bool) -> ModuleOp:
         raise InputError("a string is not a model", help="pass a path, or a module from parse_module")
     if os.path.isdir(path):
         raise InputError(f"{str(path)!r} is a folder", help="pass an .onnx or .mlir file")
+    if path.suffix == ".xrelay":
+        raise InputError(f"{str(path)!r} is a compiled model", help=_COMPILED_HELP)
     if path.suffix != ".mlir":
         raise InputError(f"{str(path)!r} is neither an .onnx nor an .mlir file", help=_SUFFIX_HELP)
 

@@ -9,7 +9,7 @@ from typing import Final
 from xdsl.dialects.builtin import ModuleOp
 
 from xrelay import environment
-from xrelay.api.interface import check_names, main_function
+from xrelay.api.interface import check_names, check_values, main_function
 from xrelay.api.kernel_lowering import KernelLowering, kernel_stages, split_stage
 from xrelay.api.kernel_stream import FOLDER, KernelRecords, KernelStream
 from xrelay.api.kernel_workers import KernelWorkers, code_identity
@@ -131,7 +131,9 @@ class StageRunner:
         remaining = {stage.phase for stage in remaining_stages(self.stages, module)}
         if Phase.SCHEDULED in remaining:
             call_single_kernel(module)
-            main_function(module)
+            main = main_function(module)
+            if Phase.TYPED in remaining:
+                check_values(main)
             if Phase.LOOP not in remaining:
                 check_declared_outputs(module)
         if self._receiver is not None:

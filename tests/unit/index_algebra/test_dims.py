@@ -222,7 +222,7 @@ def test_expressions_do_not_nest_without_end() -> None:
         ("min + 1", "expected"),
         ("mod", "'mod'"),
         ("3", "found the constant 3"),
-        ("n +", "expected a dimension"),
+        ("n +", " expected a dimension"),
         ("(" * 100 + "n" + ")" * 100, "nests more than 64 levels"),
     ],
 )
