@@ -2,7 +2,8 @@
 
 The output of a token is the sum of the outputs of its `k` experts, weighted by the router. A loop over the experts
 computes an expert for all tokens if any token uses it: in a decoder, which has one token at a time, `k` experts run.
-A layer has a weight matrix per expert, of floats or packed integers, and activations.
+A layer has a weight matrix per expert, of floats or packed integers, and activations. Constant integers stay packed: an
+expert is a `qnn.block_dense`.
 """
 
 from __future__ import annotations
@@ -10,8 +11,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+import numpy as np
 from xdsl.ir import Block, Region, SSAValue
 
+from xrelay.dialects.relay.meaning.packed_numbers import pack
+from xrelay.dialects.relay.ops.qnn.blocks import WORD
 from xrelay.dialects.relay.structure.scope import IfOp
 from xrelay.dialects.relay.structure.yields import YieldOp
 from xrelay.frontend.onnx.converters.definition import (
@@ -37,8 +41,8 @@ from xrelay.frontend.onnx.converters.microsoft.block_quantized import (
 _BYTE = 8
 _ACTIVATIONS = ("relu", "gelu", "silu", "swiglu", "identity")
 
-Take = Callable[[NodeView, SSAValue], SSAValue]
-"""Emits the f32 weight matrix (rows, columns) of an expert, given its index."""
+Product = Callable[[NodeView, SSAValue, SSAValue], SSAValue]
+"""Emits the product of tokens and the transposed weight matrix (rows, columns) of an expert, given its index."""
 
 
 @dataclass(frozen=True)
@@ -46,12 +50,12 @@ class _ExpertLayer:
     """A linear layer of every expert: `shape` is (experts, rows, columns)."""
 
     shape: tuple[int, int, int]
-    take: Take
+    product: Product
     bias: SSAValue | None
 
     def apply(self, node: NodeView, x: SSAValue, expert: SSAValue) -> SSAValue:
         """Returns `x` times the transposed weights of `expert`, plus its bias."""
-        y = node.emit("nn.dense", x, self.take(node, expert))
+        y = self.product(node, x, expert)
         return y if self.bias is None else node.emit("add", y, _taken(node, self.bias, expert))
 
 
@@ -60,7 +64,11 @@ def _float_layer(node: NodeView, weights: int, bias: int) -> _ExpertLayer | None
     value = node.optional_input(weights)
     if value is None:
         return None
-    return _layer(node, weights, bias, lambda inner, expert: float32(inner, _taken(inner, value, expert)))
+
+    def product(inner: NodeView, x: SSAValue, expert: SSAValue) -> SSAValue:
+        return inner.emit("nn.dense", x, float32(inner, _taken(inner, value, expert)))
+
+    return _layer(node, weights, bias, product)
 
 
 def _byte_layer(node: NodeView, number: int) -> _ExpertLayer | None:
@@ -70,23 +78,45 @@ def _byte_layer(node: NodeView, number: int) -> _ExpertLayer | None:
     if weights is None:
         return None
     scales = node.input(index + 1)
-    layer = _layer(node, index, index + 2, lambda inner, expert: expert, columns_in_byte=_BYTE // bits)
-    experts, rows, columns = layer.shape
+    experts, rows, columns = _shape(node, index, _BYTE // bits)
     size = weight_block_size(node) if "block_size" in node.attribute_names else max(columns, 1)
     blocks = columns // size
     lists = ((experts, rows, blocks),) if size < columns else ((experts, rows), (experts, rows, 1))
     if not blocks or columns % size or static_shape(node, scales) not in lists:
         raise node.error(f"weights {weights.type} of {bits} bits in blocks of {size} with the scales {scales.type}")
+    known = _known_parts(node, number, bits, (experts, rows, blocks)) if size % (WORD // bits) == 0 else None
 
-    def take(inner: NodeView, expert: SSAValue) -> SSAValue:
+    def unpacking(inner: NodeView, x: SSAValue, expert: SSAValue) -> SSAValue:
         values = inner.reshape(unpacked(inner, _taken(inner, weights, expert), bits), (rows, blocks, size))
         scale = inner.reshape(float32(inner, _taken(inner, scales, expert)), (rows, blocks, 1))
         zero = inner.scalar(2 ** (bits - 1), values)
         if points is not None:
             zero = _zero_points(inner, _taken(inner, points, expert), bits, (rows, blocks))
-        return inner.reshape(dequantized(inner, values, scale, zero), (rows, columns))
+        return inner.emit("nn.dense", x, inner.reshape(dequantized(inner, values, scale, zero), (rows, columns)))
 
-    return _ExpertLayer(layer.shape, take, layer.bias)
+    def packed(inner: NodeView, x: SSAValue, expert: SSAValue) -> SSAValue:
+        parts = (_taken(inner, each, expert) if shape_of(each.type) else each for each in known or ())
+        return inner.emit("qnn.block_dense", x, *parts, bits=bits, block_size=size, biased=True)
+
+    return _layer(node, index, index + 2, unpacking if known is None else packed, columns_in_byte=_BYTE // bits)
+
+
+def _known_parts(node: NodeView, number: int, bits: int, shape: tuple[int, int, int]) -> list[SSAValue] | None:
+    """Returns words, scales and zero points of `qnn.block_dense` for all experts; None unless all inputs are constants.
+
+    `shape` counts experts, rows, and the blocks of a row.
+    """
+    index, place = 2 + 3 * number, 11 + number
+    weights, scales, points = (node.constant(each) for each in (index, index + 1, place))
+    if weights is None or scales is None or (points is None and node.optional_input(place) is not None):
+        return None
+    zero_points = np.array(0, np.int32)
+    if points is not None:
+        numbers = points[..., np.newaxis] >> np.arange(0, _BYTE, bits, dtype=np.uint8)
+        count = shape[2] if points.ndim == 3 else shape[1]
+        zero_points = pack(numbers.reshape(*points.shape[:-1], -1)[..., :count].reshape(shape), bits)
+    parts = {"weight": weights.view("<i4"), "scales": scales.reshape(shape), "zero_points": zero_points}
+    return [node.emit_constant(array, name) for name, array in parts.items()]
 
 
 def _zero_points(node: NodeView, packed: SSAValue, bits: int, shape: tuple[int, int]) -> SSAValue:
@@ -96,17 +126,21 @@ def _zero_points(node: NodeView, packed: SSAValue, bits: int, shape: tuple[int, 
     return node.reshape(first_of_last_axis(node, unpacked(node, packed, bits), count), (rows, blocks, 1))
 
 
-def _layer(node: NodeView, weights: int, bias: int, take: Take, *, columns_in_byte: int = 1) -> _ExpertLayer:
+def _layer(node: NodeView, weights: int, bias: int, product: Product, *, columns_in_byte: int = 1) -> _ExpertLayer:
     """A layer whose shapes of weights and biases have been checked."""
-    shape = static_shape(node, node.input(weights))
-    if len(shape) != 3:
-        raise node.error(f"input #{weights} is {node.input(weights).type}: experts, rows and columns are expected")
-    experts, rows, columns = shape
+    experts, rows, columns = _shape(node, weights, columns_in_byte)
     biases = node.optional_input(bias)
     if biases is not None and static_shape(node, biases) != (experts, rows):
         raise node.error(f"input #{bias} is {biases.type}: {rows} biases for each of {experts} experts are expected")
-    own = None if biases is None else float32(node, biases)
-    return _ExpertLayer((experts, rows, columns * columns_in_byte), take, own)
+    return _ExpertLayer((experts, rows, columns), product, None if biases is None else float32(node, biases))
+
+
+def _shape(node: NodeView, weights: int, columns_in_byte: int) -> tuple[int, int, int]:
+    """The numbers of experts, rows and columns of the weights in an input."""
+    shape = static_shape(node, node.input(weights))
+    if len(shape) != 3:
+        raise node.error(f"input #{weights} is {node.input(weights).type}: experts, rows and columns are expected")
+    return shape[0], shape[1], shape[2] * columns_in_byte
 
 
 def _taken(node: NodeView, values: SSAValue, expert: SSAValue) -> SSAValue:

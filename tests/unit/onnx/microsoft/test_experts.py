@@ -122,14 +122,28 @@ def packed(rows: int, columns: int, bits: int, block: int, *, points: bool) -> t
 @pytest.mark.parametrize("bits", [2, 4, 8])
 @pytest.mark.parametrize("block", [0, 16])
 @pytest.mark.parametrize("points", [False, True])
-def test_packed_weights(bits: int, block: int, points: bool) -> None:
+@pytest.mark.parametrize("known", [False, True])
+def test_packed_weights(bits: int, block: int, points: bool, known: bool) -> None:
     first, second = packed(32, HIDDEN, bits, block, points=points), packed(HIDDEN, 16, bits, block, points=points)
     inputs = [normal(TOKENS, HIDDEN), normal(TOKENS, EXPERTS), *first[:2], normal(EXPERTS, 32), *second[:2]]
     inputs += [normal(EXPERTS, HIDDEN), None, None, None, first[2], second[2]]
     while inputs[-1] is None:
         inputs.pop()
     words: dict[str, Any] = {"block_size": block} if block else {}
+    if known:
+        words["constants"] = tuple(index for index in range(2, len(inputs)) if inputs[index] is not None)
     check("QMoE", inputs, k=2, expert_weight_bits=bits, swiglu_fusion=1, **GATED, **words)
+
+
+def test_constant_weights_stay_packed() -> None:
+    first, second = packed(16, HIDDEN, 4, 0, points=False), packed(HIDDEN, 16, 4, 0, points=False)
+    inputs = [normal(TOKENS, HIDDEN), normal(TOKENS, EXPERTS), *first[:2], None, *second[:2]]
+    products = list[tuple[int, int]]()
+    for constants in ((2, 3, 5, 6), (2, 5)):
+        module = import_onnx(node_model("QMoE", inputs, 17, domain=DOMAIN, constants=constants))
+        names = [op.name for op in module.walk()]
+        products.append((names.count("relay.qnn.block_dense"), names.count("relay.nn.dense")))
+    assert products == [(2, 0), (0, 2)]
 
 
 @pytest.mark.parametrize("normalized", [0, 1])
