@@ -39,6 +39,16 @@ def checked_shapes(shapes: object) -> Shapes:
     return {_checked_name(name): _checked_shape(name, shape) for name, shape in shapes.items()}
 
 
+def checked_sizes(sizes: object) -> dict[str, int]:
+    """Returns sizes of dimensions by name; empty for `None`. Raises `InputError` unless names map to integers."""
+    if sizes is None:
+        return {}
+    if not _is_mapping(sizes):
+        help = "pass a dictionary such as {'n': 8}"
+        raise InputError(f"sizes is {_shown(sizes)}, not a dictionary of sizes", help=help)
+    return {str(name): checked_integer(f"the size of {name}", size) for name, size in sizes.items()}
+
+
 def checked_integer(option: str, value: object) -> int:
     """Returns the value of an integer option. Raises `InputError` for anything else."""
     try:

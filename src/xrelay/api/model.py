@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from numpy.typing import NDArray
 
 from xrelay.api.versions import Versions
-from xrelay.arguments import checked_integer, checked_path, checked_shapes
+from xrelay.arguments import checked_integer, checked_path, checked_shapes, checked_sizes
 from xrelay.errors import InputError
 from xrelay.forking import forks_wait
 from xrelay.runtime.arena import address_of
@@ -200,7 +200,7 @@ class CompiledModel:
         model.
         """
         executable = self._executable if self._executable is not None else self._load()
-        plan = executable.plan_at({} if sizes is None else sizes)
+        plan = executable.plan_at(checked_sizes(sizes))
         return replace(plan.memory, threads=self._num_threads)
 
     def __call__(self, /, *inputs: object, **named: object) -> list[Listed]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 import pytest
@@ -153,6 +154,10 @@ def test_sizes_have_to_be_given() -> None:
     with pytest.raises(InputError, match="the dimension n has no size") as raised:
         model.memory()
     assert raised.value.help == "pass the sizes of n, m"
+    with pytest.raises(InputError, match="the size of n is 'a', not an integer"):
+        model.memory({"n": cast(int, "a"), "m": 1})
+    with pytest.raises(InputError, match=r"sizes is \[1\], not a dictionary of sizes; help: .*{'n': 8}"):
+        model.memory(cast(Mapping[str, int], [1]))
     with pytest.raises(InputError, match="the model has no dimension 'n'") as raised:
         compiled(FIXED).memory({"n": 50})
     assert raised.value.help == "its sizes are constant: pass none"
