@@ -13,15 +13,13 @@ from collections.abc import Callable
 from math import prod
 from typing import NamedTuple
 
-from xdsl.dialects import arith
 from xdsl.ir import SSAValue
 
 from xrelay.dialects.loop import ForOp, LoadOp
-from xrelay.dialects.loop.extents import MAX_EXTENT
 from xrelay.index_algebra.value_map import Space, ValueMap
 from xrelay.lowering.loop_to_scf.accesses import AccessTarget
 from xrelay.lowering.loop_to_scf.emitter import Emitter
-from xrelay.lowering.loop_to_scf.prefetch import USUAL_TILES, iteration_number
+from xrelay.lowering.loop_to_scf.prefetch import USUAL_TILES, iteration_number, next_panel
 from xrelay.lowering.loop_to_scf.values import Values
 from xrelay.passes.loop.nest_queries import enclosing_loops
 
@@ -50,18 +48,9 @@ class PanelOfTiles(NamedTuple):
     def next_of(
         self, weight: LoadOp, values: Values, emitter: Emitter, target_of: Callable[[LoadOp], AccessTarget]
     ) -> AccessTarget:
-        """Returns the target of a load of weights in the next panel.
-
-        After a number of panels that is known only at run time, the next one is the last again.
-        """
+        """Returns the target of a load of weights in the next panel."""
         index = values.index(self.panels.index)
-        following = index.plus(1)
-        if self.panels.dynamic_extent is not None:
-            last = values.index(self.panels.dynamic_extent).plus(-1)
-            least = emitter.add(arith.MinSIOp(emitter.affine(following), emitter.affine(last)))
-            emitter.ranges[least.result] = (0, MAX_EXTENT - 1)
-            following = ValueMap.identity([least.result])
-        values.set(self.panels.index, following)
+        values.set(self.panels.index, next_panel(self.panels, values, emitter))
         target = target_of(weight)
         values.set(self.panels.index, index)
         return target

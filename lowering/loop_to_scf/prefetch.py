@@ -9,6 +9,7 @@ for panel: for rows in 9: for k in 768:      →   for panel: for rows in 9: for
 The tiles of a panel share its lines, so that the accesses are spread over all tiles. If there are more lines in an
 iteration of the marked loop than tiles, as in convolutions with several loops over terms, a tile prefetches several.
 If an iteration adds several terms in an unrolled loop, a tile prefetches neighbouring lines in neighbouring iterations.
+The extents of the weights may be dynamic, except those of the marked loop and of the loops inside of it.
 
 A power of two of tiles share a line's terms. With 3 tiles, each iteration divides the number of its term by 3, and LLVM
 then keeps the sums of 9 rows x 3 vectors in memory: 384 x 768 x 3072 with a GELU ran at 100 instead of 164 GFLOP/s.
@@ -20,12 +21,13 @@ from collections.abc import Callable, Sequence
 from math import prod
 from typing import NamedTuple
 
-from xdsl.dialects import memref
+from xdsl.dialects import arith, memref
 from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.ir import Operation, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineExpr
 
 from xrelay.dialects.loop import ForOp, LoadOp, LoopKind, StoreOp, ValueMap
+from xrelay.dialects.loop.extents import MAX_EXTENT
 from xrelay.dialects.shared.attribute_names import PREFETCH
 from xrelay.dialects.shared.op_lists import ops_of
 from xrelay.dialects.upstream.memref_extras import PrefetchOp
@@ -77,7 +79,7 @@ def write_prefetch(
     space = Space[SSAValue]()
     (term,) = space.lift(own[terms])
     tile = iteration_number([(space.lift(values.index(loop.index))[0], loop.extent or 1) for loop in panel.tiles])
-    values.set(panel.panels.index, own[panel.panels].plus(1))
+    values.set(panel.panels.index, next_panel(panel.panels, values, emitter))
     values.set(panel.lane.index, ValueMap.constant(0))
     first, each = (tile % part) * -(-count // part) + term // part, -(-lines // tiles)
     values.set(terms.index, _map(first, space))
@@ -96,6 +98,17 @@ def write_prefetch(
         values.set(loop.index, index)
 
 
+def next_panel(panels: ForOp, values: Values, emitter: Emitter) -> ValueMap:
+    """Returns the index of the next iteration of a loop; after the last of a dynamic number, that is the last again."""
+    following = values.index(panels.index).plus(1)
+    if panels.dynamic_extent is None:
+        return following
+    last = values.index(panels.dynamic_extent).plus(-1)
+    least = emitter.add(arith.MinSIOp(emitter.affine(following), emitter.affine(last)))
+    emitter.ranges[least.result] = (0, MAX_EXTENT - 1)
+    return ValueMap.identity([least.result])
+
+
 def prefetch_element(target: AccessTarget, emitter: Emitter) -> None:
     """Prefetches an element; its index wraps around in the static extents of the buffer."""
     sizes = zip(target.index.exprs, target.type.get_shape(), strict=True)
@@ -105,11 +118,11 @@ def prefetch_element(target: AccessTarget, emitter: Emitter) -> None:
 
 
 def _panel(terms: ForOp) -> Panel | None:
-    """Returns the panel that a loop over terms reads in lanes; None unless it is the only one, of static extents."""
+    """Returns the panel that a loop over terms reads in lanes; None unless it is the only one, with static terms."""
     loops = ops_of(terms.body, ForOp)
     lanes = {loop.index: loop for loop in loops if loop.kind is LoopKind.VECTORIZED}
     loads = [op for op in ops_of(terms.body, LoadOp) if not is_local(op.memref) and {*lanes} & {*op.index_operands}]
-    if len(loads) != 1 or terms.extent is None or DYNAMIC_INDEX in loads[0].buffer_type.get_shape():
+    if len(loads) != 1 or terms.extent is None:
         return None
     used = {*loads[0].index_operands}
     inner = [loop for loop in loops if loop.index in used]

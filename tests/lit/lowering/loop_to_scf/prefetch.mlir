@@ -179,3 +179,32 @@ func.func @unrolled(%A: memref<4x32xf32>, %W: memref<6x32x16xf32>) {
   }
   func.return
 }
+
+// The number of panels is an argument. After the last panel, its lines are prefetched again.
+// CHECK-LABEL: func.func @open
+// CHECK: scf.for [[P:%.*]] = {{.*}} {
+// CHECK: scf.for [[K:%.*]] = {{.*}} {
+// CHECK: scf.for [[T:%.*]] = {{.*}} {
+// CHECK: [[NEXT:%.*]] = arith.addi [[P]], {{.*}} : index
+// CHECK: [[LAST:%.*]] = arith.addi %panels, {{.*}} : index
+// CHECK: [[PANEL:%.*]] = arith.minsi [[NEXT]], [[LAST]] : index
+// CHECK: memref.prefetch %{{.*}}[%{{.*}}], read, locality<2>, data : memref<?xf32>
+// CHECK-NOT: memref.prefetch
+func.func @open(%A: memref<?x8xf32> {loop.extents = array<i64: 1>}, %W: memref<?x?x8x16xf32> {loop.extents = array<i64: 0, 1>}, %panels: index, %groups: index) {
+  loop.for "p" %p to %panels {
+    %T = memref.alloc() : memref<16xf32, "local">
+    loop.for "k" %k to %groups {
+      loop.for "t" %t to 8 attributes {loop.prefetch} {
+        loop.for "l" %l to 16 vectorized {
+          %a = loop.load %A[%k, %t] : memref<?x8xf32>
+          %w = loop.load %W[%p, %k, %t, %l] : memref<?x?x8x16xf32>
+          %c = loop.load %T[%l] : memref<16xf32, "local">
+          %m = arith.mulf %a, %w : f32
+          %s = arith.addf %c, %m : f32
+          loop.store %s, %T[%l] : memref<16xf32, "local">
+        }
+      }
+    }
+  }
+  func.return
+}
