@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+import numpy as np
 from xdsl.ir import SSAValue
 
 from xrelay.frontend.onnx.converters.definition import (
-    FLOAT32,
     INT32,
     MICROSOFT,
     NodeView,
@@ -29,7 +29,6 @@ from xrelay.frontend.onnx.converters.qnn.quantize import (
     convert_dequantize_linear,
     convert_quantize_linear,
     one_number,
-    quantized,
 )
 
 
@@ -48,17 +47,23 @@ def real(node: NodeView, index: int) -> SSAValue:
 
 def dequantised_by(node: NodeView, value: SSAValue, scale: int, zero: int) -> SSAValue:
     """Returns `value` dequantised to f32, with the inputs `scale` and `zero`."""
-    distance = converted(node, value, INT32)
-    if node.optional_input(zero) is not None:
-        distance = node.emit("subtract", distance, converted(node, number(node, zero), INT32))
-    return node.emit("multiply", converted(node, distance, FLOAT32), number(node, scale))
+    return node.emit("qnn.dequantize", value, number(node, scale), _zero_point(node, zero))
 
 
 def requantized(node: NodeView, value: SSAValue, scale: int) -> SSAValue:
     """Returns `value` quantised with input `scale` and the zero point after it, in the type of the first operand."""
-    zero = None if node.optional_input(scale + 1) is None else number(node, scale + 1)
     like = 2 if node.proto.op_type == "QLinearConcat" else 1 if node.proto.op_type == "QLinearWhere" else 0
-    return quantized(node, node.emit("divide", value, number(node, scale)), zero, numpy_dtype(node.element_type(like)))
+    dtype, zero = numpy_dtype(node.element_type(like)), _zero_point(node, scale + 1)
+    return node.emit("qnn.quantize", value, number(node, scale), zero, out_dtype=dtype)
+
+
+def _zero_point(node: NodeView, index: int) -> SSAValue:
+    """Returns the zero point in input `index`, by default 0, in i32; a constant without a cast, for passes."""
+    known = node.constant(index)
+    if node.optional_input(index) is not None and known is None:
+        return converted(node, number(node, index), INT32)
+    value = np.zeros((), np.int32) if known is None else known.reshape(()).astype(np.int32)
+    return node.emit_constant(value, "zero_point")
 
 
 def _binary(op: str) -> Callable[[NodeView], SSAValue]:

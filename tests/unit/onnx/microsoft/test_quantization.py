@@ -11,6 +11,8 @@ from fuzz.onnx_oracles import onnxruntime_outputs
 from onnx import helper
 from support.one_node import Array, both, inputs_by_name, node_model
 
+from xrelay.frontend.onnx import import_onnx
+
 RNG = np.random.default_rng(9)
 
 
@@ -54,6 +56,19 @@ def test_arithmetic(op: str, dtype: type[Any]) -> None:
     scales = [number(value) for value in (0.0213, 0.0507, 0.0977 if op == "QLinearAdd" else 0.2931)]
     inputs = [a, scales[0], zeros[0], b, scales[1], zeros[1], scales[2], zeros[2]]
     check(op, inputs, dims={0: ("n", 3, 5)})
+
+
+def test_sums_of_known_scales_are_between_dequantize_and_quantize() -> None:
+    """Passes on quantised models transform these ops."""
+    a, b = integers((40, 64), np.uint8), integers((40, 64), np.uint8)
+    parameters = [number(0.0213), number(120, np.uint8)], [number(0.0507), number(7, np.uint8)]
+    inputs = [a, *parameters[0], b, *parameters[1], number(0.0977), number(90, np.uint8)]
+    constants = (1, 2, 4, 5, 6, 7)
+    check("QLinearAdd", inputs, constants=constants)
+    module = import_onnx(node_model("QLinearAdd", inputs, 17, domain="com.microsoft", constants=constants))
+    names = [op.name for op in module.walk()]
+    assert names.count("relay.qnn.dequantize") == 2
+    assert names.count("relay.qnn.quantize") == 1
 
 
 @pytest.mark.grid(4)
