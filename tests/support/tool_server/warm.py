@@ -18,7 +18,6 @@ from xdsl.ir import Attribute, Data, ParametrizedAttribute, TypeAttribute
 from xdsl.universe import Universe
 
 from xrelay.lowering.pipelines import LLVM_PIPELINE
-from xrelay.passes.infra.source import full_context
 from xrelay.tools.opt.driver import XRelayOptMain
 
 PROGRAM = """
@@ -39,14 +38,8 @@ LEVELS = (
 
 
 def warm() -> None:
-    """Reads, lowers, verifies and prints the program, with every dialect loaded."""
+    """Reads, lowers, verifies and prints the program. Other dialects are loaded by the runs that need them."""
     Universe.get_multiverse = staticmethod(cache(Universe.get_multiverse))
-    context = full_context()
-    for name in context.registered_dialect_names:
-        context.get_optional_dialect(name)
-    for kind in _subclasses(Attribute):
-        for abstract in ABSTRACT:
-            issubclass(kind, abstract)
     with tempfile.TemporaryDirectory() as folder:
         text, lowered = Path(folder) / "text.mlir", Path(folder) / "lowered.mlir"
         text.write_text(PROGRAM)
@@ -54,6 +47,9 @@ def warm() -> None:
             if XRelayOptMain([str(text), "-p", passes, "-o", str(lowered)]).execute() != 0:
                 raise RuntimeError(f"the program of {__name__} cannot be lowered by {passes}")
             text, lowered = lowered, text
+    for kind in _subclasses(Attribute):
+        for abstract in ABSTRACT:
+            issubclass(kind, abstract)
 
 
 def _subclasses(base: type) -> Iterator[type]:
