@@ -165,6 +165,19 @@ def test_a_run_in_this_process_ends_within_the_time_limit(shims: Path, monkeypat
     assert process.wait() == 1
 
 
+@pytest.mark.parametrize("code", [1, 2])
+def test_a_run_with_an_expected_exit_code_ends_as_the_script(shims: Path, tmp_path: Path, code: int) -> None:
+    (tmp_path / "exit_code.sh").write_text((HERE.parents[1] / "lit/tools/Inputs/exit_code.sh").read_text())
+    command = ["sh", str(tmp_path / "exit_code.sh"), str(code), "xrelay", "inspect", "no-such-file.onnx"]
+    process = start_directly(shims, command, subprocess.PIPE)
+    assert isinstance(process, InnerProcess)
+    script = subprocess.run(
+        command, cwd=HERE, env={"PATH": f"{BIN}:{os.environ['PATH']}"}, capture_output=True, text=True
+    )
+    assert (process.communicate(), process.wait()) == ((script.stdout, script.stderr), script.returncode)
+    assert script.returncode == int(code == 2)
+
+
 @pytest.mark.parametrize("variable", ["PYTHONHASHSEED", "PYTHONPATH"])
 def test_a_run_in_another_environment_gets_a_process(shims: Path, variable: str) -> None:
     process = start_directly(shims, ["xrelay-opt", "--version"], subprocess.PIPE, **{variable: "1"})

@@ -9,6 +9,6 @@ A test sees the same behaviour as with the script alone, with five exceptions: m
 already imported, caches of dialects and passes are already filled (warm.py), all runs share one hash seed, the umask is
 the server's, and the traceback of an exception that a script does not catch begins with the server's frames. `lit
 --param tools=scripts tests/lit` runs the scripts themselves. lit itself connects to the server without a shim
-(direct.py). It runs filecheck and `xrelay-opt` in its own process (inner.py), where a run also finds the caches that
-earlier runs have filled. Python tests that run many commands use `served` (served.py).
+(direct.py). It runs filecheck, `xrelay-opt` and `xrelay` in its own process (inner.py), where a run also finds the
+caches that earlier runs have filled. Python tests that run many commands use `served` (served.py).
 """

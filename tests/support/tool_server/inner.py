@@ -1,4 +1,4 @@
-"""Runs filecheck and `xrelay-opt` in the process of lit. A fork takes as long as most runs, and there are 2,000.
+"""Runs filecheck, `xrelay-opt` and `xrelay` in the process of lit. A fork takes as long as most of the 2,500 runs.
 
 A fork copies each page that it writes to, and fills the caches that warm.py leaves empty once more.
 """
@@ -42,12 +42,18 @@ def _xrelay_opt(arguments: Sequence[str]) -> None:
     sys.exit(main(arguments[1:]))
 
 
+def _xrelay(arguments: Sequence[str]) -> None:
+    from xrelay.tools.xrelay_cli import main
+
+    sys.exit(main(arguments[1:]))
+
+
 def _round_trip(arguments: Sequence[str]) -> None:
     sys.exit(round_trip.main(arguments[2]))
 
 
 Program: TypeAlias = Callable[[Sequence[str]], None]
-PROGRAMS: dict[str, Program] = {"filecheck": _filecheck, "xrelay-opt": _xrelay_opt}
+PROGRAMS: dict[str, Program] = {"filecheck": _filecheck, "xrelay-opt": _xrelay_opt, "xrelay": _xrelay}
 """The programs by name: each takes its arguments, its name included, and exits by `SystemExit`."""
 
 
@@ -56,7 +62,20 @@ def program_of(arguments: Sequence[str]) -> Program | None:
     name = os.path.basename(arguments[0])
     if name == "python" and arguments[1:2] == [round_trip.__file__]:
         return _round_trip
+    if [name, *map(os.path.basename, arguments[1:2])] == ["sh", "exit_code.sh"]:
+        return None if program_of(arguments[3:]) is None else _expecting_exit_code
     return PROGRAMS.get(name)
+
+
+def _expecting_exit_code(arguments: Sequence[str]) -> None:
+    """The script `exit_code.sh` of the text tests, whose command runs in this process."""
+    _, _, expected, *command = arguments
+    program = program_of(command)
+    assert program is not None
+    found = _exit_code(program, command)
+    if found != int(expected):
+        sys.stderr.write(f"exit code {found}, expected {expected}\n")
+        sys.exit(1)
 
 
 class InnerProcess:
