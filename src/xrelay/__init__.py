@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from xrelay.api.programs import interpret as interpret
     from xrelay.api.programs import parse as parse
     from xrelay.api.same import same as same
-    from xrelay.api.tuner import tune as tune
+    from xrelay.api.tuning.tuner import tune as tune
     from xrelay.frontend.onnx.importer import import_onnx as import_onnx
     from xrelay.nd import cpu as cpu
     from xrelay.onnxruntime.session import InferenceSession as InferenceSession
@@ -87,7 +87,7 @@ _PUBLIC: dict[str, str] = {
     "te": "xrelay",
     "topi": "xrelay",
     "transform": "xrelay",
-    "tune": "xrelay.api.tuner",
+    "tune": "xrelay.api.tuning.tuner",
 }
 """Maps a public name to its module. A name whose module is `xrelay` is itself a submodule."""
 

@@ -10,9 +10,9 @@ from typing import Any, Final
 import numpy as np
 
 from xrelay.api.model import CompiledModel, load
-from xrelay.api.profile import Profile
-from xrelay.api.recipe import Recipe
+from xrelay.api.profiling.profile import Profile
 from xrelay.api.request import chosen_target
+from xrelay.api.versions.recipe import Recipe
 from xrelay.errors import XRelayError
 from xrelay.passes.fusion.partition import FusionOptions
 from xrelay.passes.graph.remarks import listening

@@ -13,7 +13,7 @@ from xrelay.tools.command_line import progress_bar
 from xrelay.tools.commands.base import Command, add_shapes, add_source, add_threads, refuse_to_replace
 
 if TYPE_CHECKING:
-    from xrelay.api.tuner import TunedKernel, TuningSummary
+    from xrelay.api.tuning.tuner import TunedKernel, TuningSummary
 
 
 class TuneCommand(Command):
@@ -45,7 +45,7 @@ class TuneCommand(Command):
 
     def run(self, args: Namespace) -> int:
         """Tunes the model and prints the table."""
-        from xrelay.api.tuner import tune
+        from xrelay.api.tuning.tuner import tune
 
         output: Path = args.model.with_suffix(".records.jsonl") if args.output is None else args.output
         refuse_to_replace(args.model, output)

@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Final
 
-from xrelay.api.profile_data import GIGA, ProfileData
+from xrelay.api.profiling.data import GIGA, ProfileData
 from xrelay.lowering.topi_to_loop.explain_schedules import ExplainedSchedule
 from xrelay.passes.fusion.explain import ExplainedBlock
 from xrelay.passes.fusion.explain_text import story_lines

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from xrelay.api.profile_data import GIGA, KernelProfile, ProfileData
+from xrelay.api.profiling.data import GIGA, KernelProfile, ProfileData
 from xrelay.tools.explore.fused_graph import KERNEL, FusedGraph, GraphNode
 
 

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Final
 from xrelay import environment
 from xrelay.api.model import CompiledModel
 from xrelay.api.model_key import content_digest, file_state
-from xrelay.api.recipe import Recipe
 from xrelay.api.request import chosen_level, chosen_target, shapes_compilation
-from xrelay.api.versions import MAX_WEIGHTS, Versions
+from xrelay.api.versions.recipe import Recipe
+from xrelay.api.versions.versions import MAX_WEIGHTS, Versions
 from xrelay.arguments import GivenShapes, checked_flag, checked_path, checked_shapes
 from xrelay.passes.infra.entered_contexts import innermost_context
 from xrelay.passes.infra.gc_pause import gc_pause
@@ -138,6 +138,6 @@ def _versions(artifact: Artifact, recipe: Recipe, *, by_itself: bool) -> Version
     helps = by_itself and is_small and environment.specialize_is_on() and lasting.is_cached
     if not helps:
         return Versions(artifact, lasting)
-    from xrelay.api.version_helper import VersionHelper
+    from xrelay.api.versions.helper import VersionHelper
 
     return Versions(artifact, lasting, VersionHelper(lasting))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from numpy.typing import NDArray
 
-from xrelay.api.versions import Versions
+from xrelay.api.versions.versions import Versions
 from xrelay.arguments import checked_integer, checked_path, checked_shapes, checked_sizes
 from xrelay.errors import InputError
 from xrelay.forking import forks_wait
@@ -27,7 +27,7 @@ from xrelay.shortage import reporting_shortage
 
 if TYPE_CHECKING:
     from xrelay.api.build_artifact import CompileTiming
-    from xrelay.api.profile import Profile
+    from xrelay.api.profiling.profile import Profile
     from xrelay.runtime.executable import Executable, Plan
     from xrelay.runtime.memory import MemoryNeeds
 
@@ -159,7 +159,7 @@ class CompiledModel:
         for about a second. Other runs of the model are not affected. Raises the errors of `run`, and `InputError`
         unless `runs` is a positive integer.
         """
-        from xrelay.api.profile import profile_runs
+        from xrelay.api.profiling.profile import profile_runs
 
         if checked_integer("runs", runs) < 1:
             raise InputError(f"runs is {runs}", help="pass a positive integer")

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 import xrelay
 from xrelay.api.model import CompiledModel
-from xrelay.api.profile import Profile
+from xrelay.api.profiling.profile import Profile
 from xrelay.errors import InputError
 from xrelay.runtime import call_tracer
 

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import xrelay
-from xrelay.api import tuner
-from xrelay.api.tuner import TunedKernel, tune
+from xrelay.api.tuning import tuner
+from xrelay.api.tuning.tuner import TunedKernel, tune
 from xrelay.errors import InputError
 from xrelay.lowering.topi_to_loop.tuning_records import TuningRecord, append_record, read_records
 
@@ -26,7 +26,7 @@ FAILING_PROCESS = '''"""The measuring process, but it crashes for one schedule."
 
 import os
 
-from xrelay.api import tuning_process
+from xrelay.api.tuning import process as tuning_process
 
 compiled = tuning_process.candidate_model
 

@@ -19,10 +19,10 @@ from support.remembered_kernels import remembered_kernels
 
 import xrelay
 from xrelay import registrations
-from xrelay.api import version_helper
 from xrelay.api.model import CompiledModel
-from xrelay.api.version_helper import VersionHelper
-from xrelay.api.versions import RUNS_BEFORE_VERSION, Version, Versions
+from xrelay.api.versions import helper as version_helper
+from xrelay.api.versions.helper import VersionHelper
+from xrelay.api.versions.versions import RUNS_BEFORE_VERSION, Version, Versions
 from xrelay.errors import InputError, ModelImportError, TypeInferenceError, XRelayError
 from xrelay.runtime.artifact import Artifact
 from xrelay.runtime.executable import Executable
@@ -373,7 +373,7 @@ def test_a_helper_that_cannot_start_makes_no_version(
 
 def test_the_least_recently_used_version_goes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(version_helper, "_MODULE", "xrelay.no_such_module")
-    monkeypatch.setattr("xrelay.api.versions.MAX_VERSIONS", 3)
+    monkeypatch.setattr("xrelay.api.versions.versions.MAX_VERSIONS", 3)
     model = xrelay.compile(text_file(tmp_path), threads=1)
     model.specialize({"n": (1, 1, 1), "m": (1, 1, 1)})
     found = of(model)
@@ -456,8 +456,8 @@ import sys
 
 import numpy as np
 import xrelay
-from xrelay.api import version_helper
-from xrelay.api.versions import RUNS_BEFORE_VERSION
+from xrelay.api.versions import helper as version_helper
+from xrelay.api.versions.versions import RUNS_BEFORE_VERSION
 
 version_helper._MODULE = "tokenize"  # a process that reads its input to the end
 x = np.ones((3, 5), np.float32)

@@ -205,7 +205,7 @@ def test_what_this_machine_cannot_run_is_not_looked_for_among_cached_models(monk
     def fail(*_: object) -> None:
         raise AssertionError("the model cache was used")
 
-    monkeypatch.setattr("xrelay.api.recipe.model_key", fail)
+    monkeypatch.setattr("xrelay.api.versions.recipe.model_key", fail)
     xrelay.compile(module(), target=another_kind())
 
 

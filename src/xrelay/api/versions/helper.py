@@ -1,6 +1,6 @@
 """The thread and the process that make versions of a model while it runs, see `versions.py`.
 
-The thread finds a version in the cache, or waits for a process (`version_process.py`) that compiles it into the cache.
+The thread finds a version in the cache, or waits for a process (`process.py`) that compiles it into the cache.
 It begins with a request and ends after the last one. Of all models of a program, one process works at a time. It ends
 with the model, with this process, and if its standard input is closed. A forked child makes no versions. If anything
 fails, there is no version: the runs continue with the model for all sizes.
@@ -23,7 +23,7 @@ from tempfile import TemporaryDirectory
 from typing import Final, Protocol
 
 from xrelay import environment
-from xrelay.api.recipe import Recipe
+from xrelay.api.versions.recipe import Recipe
 from xrelay.arguments import Shapes
 from xrelay.forking import forks_wait
 from xrelay.runtime.artifact import Artifact
@@ -31,7 +31,7 @@ from xrelay.runtime.executable import Sizes
 from xrelay.target.host import HostFacts, host_facts
 
 _LOG: Final = logging.getLogger(__name__)
-_MODULE: Final = "xrelay.api.version_process"
+_MODULE: Final = "xrelay.api.versions.process"
 """The module that the process runs."""
 _FILE: Final = "model.mlir"
 _MAX_FAILURES: Final = 3

@@ -2,7 +2,7 @@
 
 A version is a complete model without dynamic dimensions. Runs find it in a dictionary by their sizes. `specialize`
 makes a version in this process and keeps it, also in saved files. Otherwise runs are counted, and after
-`RUNS_BEFORE_VERSION` runs with the same sizes a helper thread (`version_helper.py`) finds the version in the cache, or
+`RUNS_BEFORE_VERSION` runs with the same sizes a helper thread (`helper.py`) finds the version in the cache, or
 lets a process of low priority compile it into the cache. A model has at most `MAX_VERSIONS` such versions: the least
 recently used one is dropped, and then twice as many runs are needed for the next, so that changing sizes do not load
 versions forever.
@@ -34,8 +34,8 @@ from xrelay.runtime.executable import Executable, Sizes
 from xrelay.shortage import reporting_shortage
 
 if TYPE_CHECKING:
-    from xrelay.api.recipe import Recipe
-    from xrelay.api.version_helper import VersionHelper
+    from xrelay.api.versions.helper import VersionHelper
+    from xrelay.api.versions.recipe import Recipe
 
 RUNS_BEFORE_VERSION: Final = 4
 """The number of runs with the same sizes after which a version is made."""

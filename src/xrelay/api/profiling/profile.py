@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from time import perf_counter_ns
 from typing import Final, TypeAlias
 
-from xrelay.api.profile_data import GIGA, KernelProfile, ProfileData
+from xrelay.api.profiling.data import GIGA, KernelProfile, ProfileData
 from xrelay.errors import ArtifactError, DimensionError
 from xrelay.runtime.artifact import Artifact
 from xrelay.runtime.call_tracer import CallTracer, TracedCall
@@ -29,24 +29,24 @@ class Profile(ProfileData):
 
     def trace_text(self) -> str:
         """Returns the calls as a trace in Chrome's JSON format, which Perfetto and `chrome://tracing` show."""
-        from xrelay.api.profile_trace import trace_text
+        from xrelay.api.profiling.trace import trace_text
 
         return trace_text(self)
 
     def roofline_svg(self) -> str:
         """Returns a chart of the kernels under the roofline of this machine, as SVG."""
-        from xrelay.api.profile_chart import roofline_svg
+        from xrelay.api.profiling.chart import roofline_svg
 
         return roofline_svg(self)
 
     def __str__(self) -> str:
-        from xrelay.api.profile_table import table
+        from xrelay.api.profiling.table import table
 
         return table(self)
 
     def _repr_html_(self) -> str:
         """Returns the table and the chart as HTML, for notebooks."""
-        from xrelay.api.notebook import profile_html
+        from xrelay.api.profiling.notebook import profile_html
 
         return profile_html(self, self.roofline_svg())
 

@@ -1,6 +1,6 @@
 """`tune` measures the best candidates for the schedule of each kernel of a model, and appends records to a file.
 
-Another process compiles and runs the candidates (`tuning_process.py`). If it crashes or hangs, it is started again, and
+Another process compiles and runs the candidates (`process.py`). If it crashes or hangs, it is started again, and
 the candidates of the kernel are measured one by one.
 """
 
@@ -25,7 +25,7 @@ from xrelay.api.kernel_workers import read_message, write_message
 from xrelay.api.request import chosen_level, chosen_target
 from xrelay.api.sources import Shapes, Source, load_source
 from xrelay.api.stage_runner import Progress, StageRunner, selected_passes
-from xrelay.api.tuning_messages import TuningAnswer, TuningJob, TuningTask
+from xrelay.api.tuning.messages import TuningAnswer, TuningJob, TuningTask
 from xrelay.arguments import GivenShapes, checked_integer, checked_path, checked_shapes
 from xrelay.dialects.loop import WeightOp
 from xrelay.dialects.loop.extents import index_arguments
@@ -51,7 +51,7 @@ from xrelay.target.host import host_facts
 from xrelay.target.target import Target
 from xrelay.version import __version__
 
-_MODULE: Final = "xrelay.api.tuning_process"
+_MODULE: Final = "xrelay.api.tuning.process"
 """The module that the measuring process runs."""
 TIMEOUT_SECONDS: Final = 60.0
 """The time to compile a candidate, or to measure those of a kernel, after which the process is ended."""

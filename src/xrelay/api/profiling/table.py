@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from xrelay.api.profile_data import KernelProfile, ProfileData
+from xrelay.api.profiling.data import KernelProfile, ProfileData
 from xrelay.errors import printable
 
 _HEAD = ("time ms", "share", "calls", "expected", "GFLOP/s", "GB/s", "roofline", "threads", "kernel")

@@ -11,7 +11,7 @@ from html import escape
 from math import ceil, floor, log10, sqrt
 from typing import Final, NamedTuple
 
-from xrelay.api.profile_data import KernelProfile, ProfileData
+from xrelay.api.profiling.data import KernelProfile, ProfileData
 from xrelay.runtime.roofline import SIZES
 
 _WIDTH, _HEIGHT, _MARGIN = 900, 560, 70

@@ -1,4 +1,4 @@
-"""A process that compiles a version of a model into the cache, see `version_helper.py`.
+"""A process that compiles a version of a model into the cache, see `helper.py`.
 
 It runs with low priority, uses one thread, and ends with its parent.
 """
@@ -12,8 +12,8 @@ import threading
 from pathlib import Path
 
 from xrelay.api.model_key import content_digest
-from xrelay.api.recipe import Recipe
-from xrelay.api.version_helper import VersionTask
+from xrelay.api.versions.helper import VersionTask
+from xrelay.api.versions.recipe import Recipe
 from xrelay.passes.infra.gc_pause import gc_pause
 from xrelay.runtime.json_fields import decode, parse_json_object
 from xrelay.target.host import set_host_facts

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from xrelay.api.profile_data import ProfileData
+from xrelay.api.profiling.data import ProfileData
 from xrelay.runtime.call_tracer import TracedCall
 
 _PROCESS = 1

@@ -1,0 +1,1 @@
+"""Profiles of compiled models: measured runs, and their table, chart and trace."""

@@ -1,0 +1,1 @@
+"""Versions of models for certain sizes, which another process compiles."""
