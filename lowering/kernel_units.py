@@ -17,17 +17,14 @@ callers. The module goes through the same stages as a whole program.
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
-from typing import Final
 
 from xdsl.dialects import func
-from xdsl.dialects.builtin import ArrayAttr, FunctionType, ModuleOp, StringAttr, SymbolRefAttr, UnitAttr
+from xdsl.dialects.builtin import ArrayAttr, ModuleOp, StringAttr, SymbolRefAttr, UnitAttr
 from xdsl.ir import Operation, Region
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from xrelay.dialects.loop.extents import index_arguments
 from xrelay.dialects.loop.versions import KernelVersion, versions_by_kernel
 from xrelay.dialects.shared.attribute_names import (
     HEAP,
@@ -43,21 +40,21 @@ from xrelay.dialects.shared.attribute_names import (
     TAKES_SCRATCH,
     TE_SCHEDULE,
     VERSION,
+    WORK,
 )
 from xrelay.dialects.shared.is_attribute import is_attribute
 from xrelay.dialects.shared.op_lists import all_ops, calls_by_callee
 from xrelay.dialects.shared.op_making import copy
-from xrelay.lowering.kernel_work import kernel_work, with_schedule
+from xrelay.lowering.kernel_work import kernel_work
 from xrelay.passes.loop.memory.hoist_scratch import pass_declared_scratch
 from xrelay.passes.loop.memory.noalias import mark_noalias
 from xrelay.passes.loop.nest_queries import kernels_of
-from xrelay.passes.loop.parametrize_kernels import similar_kernels
 from xrelay.runtime.kernel_work import KernelWork
 
 KERNEL = "kernel"
 """The symbol of the kernel in every unit; the names of other functions in the unit begin with it."""
 _PRIVATE = StringAttr("private")
-_NOT_OF_ITS_CODE = (SOURCES, STRATEGIES, KERNEL_ANCHOR, SCHEDULE_REASON, SCHEDULE_CYCLES, LOOP_DIMS)
+_NOT_OF_ITS_CODE = (SOURCES, STRATEGIES, KERNEL_ANCHOR, SCHEDULE_REASON, SCHEDULE_CYCLES, WORK, LOOP_DIMS)
 """Attributes of a kernel that do not affect its code: they name its model, its ops and the reasons for its form.
 
 Registered schedules read some of them, but have been assigned by then.
@@ -89,33 +86,9 @@ def sources_of(kernel: func.FuncOp) -> tuple[str, ...]:
     return tuple(each.data for each in sources) if is_attribute(sources, ArrayAttr[StringAttr]) else ()
 
 
-def merged_kernels(module: ModuleOp) -> set[func.FuncOp]:
-    """Returns the kernels that passes after the assignment of schedules may merge.
+def take_units(module: ModuleOp) -> list[KernelUnit]:
+    """Moves the private kernels of a module into units, except those that call functions or refer to globals.
 
-    They have extents or versions, or differ from others in constant extents alone.
-    """
-    found = kernels_of(module)
-    versions = versions_by_kernel(found)
-    dynamic = {kernel for kernel in found if index_arguments(kernel) or kernel.sym_name.data in versions}
-    return dynamic | similar_kernels(module)
-
-
-WorkBySignature = Mapping[tuple[str, FunctionType], KernelWork]
-"""The work of kernels by symbol and type."""
-NO_WORK: Final[WorkBySignature] = MappingProxyType({})
-
-
-def work_of(kernels: Iterable[func.FuncOp]) -> WorkBySignature:
-    """Returns the work of kernels that are not scheduled."""
-    return {(kernel.sym_name.data, kernel.function_type): kernel_work(kernel) for kernel in kernels}
-
-
-def take_units(
-    module: ModuleOp, *, left: Container[func.FuncOp] = (), work: WorkBySignature = NO_WORK
-) -> list[KernelUnit]:
-    """Moves the private kernels of a module into units, except those in `left`.
-
-    `work` is that of kernels that have been scheduled. Kernels that call functions or refer to globals stay.
     `declare_lowered` updates the declaration after lowering.
     """
     functions = {op.sym_name.data: op for op in module.ops if isinstance(op, func.FuncOp)}
@@ -125,7 +98,6 @@ def take_units(
         for kernel in kernels_of(module)
         if kernel.sym_visibility == _PRIVATE
         and VERSION not in kernel.attributes
-        and kernel not in left
         and _is_self_contained(kernel)
         and all(_is_self_contained(own) for own, _ in versions.get(kernel.sym_name.data, ()))
     ]
@@ -139,8 +111,7 @@ def take_units(
         sites = calls.get(kernel.sym_name.data, ())
         if sites and own.issuperset(sites):
             kernel.attributes[TAKES_SCRATCH] = UnitAttr()
-        known = work.get((kernel.sym_name.data, kernel.function_type))
-        units.append(_take(kernel, versions.get(kernel.sym_name.data, ()), sites, known))
+        units.append(_take(kernel, versions.get(kernel.sym_name.data, ()), sites))
     return units
 
 
@@ -193,15 +164,13 @@ def _take(
     kernel: func.FuncOp,
     versions: Sequence[tuple[func.FuncOp, KernelVersion]],
     calls: Sequence[func.CallOp],
-    work: KernelWork | None,
 ) -> KernelUnit:
     """Moves a kernel with its versions into a module of its own, and leaves a declaration."""
     name, declaration = kernel.sym_name.data, declaration_of(kernel)
     declaration.location = kernel.location
     Rewriter.insert_op(declaration, InsertPoint.before(kernel))
     functions = [kernel]
-    if SCHEDULE_REASON in kernel.attributes:
-        work = kernel_work(kernel) if work is None else with_schedule(work, kernel)
+    work = kernel_work(kernel) if SCHEDULE_REASON in kernel.attributes else None
     for attribute in _NOT_OF_ITS_CODE:
         if attribute != LOOP_DIMS or not versions:
             kernel.attributes.pop(attribute, None)

@@ -2,6 +2,7 @@
 
 Both are texts over the kernel's extents `d0`, `d1`, …, its trailing `index` arguments, which the runtime evaluates for
 the extents of each call. They describe the loop nests before they are scheduled, so they do not depend on the schedule.
+A pass that schedules a kernel records them as the attribute `loop.work`.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Final
 
-from xdsl.dialects.builtin import AnyFloat, IntegerAttr, IntegerType, MemRefType, StringAttr
+from xdsl.dialects.builtin import AnyFloat, ArrayAttr, IntegerAttr, IntegerType, MemRefType, StringAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.ir.affine import AffineDimExpr
@@ -19,7 +20,8 @@ from xdsl.ir.affine import AffineDimExpr
 from xrelay.dialects.loop import BlockOp, LoadOp, StoreOp
 from xrelay.dialects.loop.block_op import DYNAMIC
 from xrelay.dialects.loop.extents import expression_of, extents_of, index_arguments
-from xrelay.dialects.shared.attribute_names import SCHEDULE_CYCLES, SCHEDULE_REASON
+from xrelay.dialects.shared.attribute_names import SCHEDULE_CYCLES, SCHEDULE_REASON, WORK
+from xrelay.dialects.shared.is_attribute import is_attribute
 from xrelay.dialects.shared.op_lists import all_ops, ops_of
 from xrelay.dialects.topi.shapes import bit_width
 from xrelay.lowering.size_hints import expected_size
@@ -31,26 +33,40 @@ _MOVES: Final = frozenset({"arith.constant", "arith.select", "arith.bitcast", "a
 
 
 def kernel_work(kernel: FuncOp) -> KernelWork:
-    """Returns the work of a kernel that is not scheduled; a text is empty if an extent in it is unknown."""
-    arguments = index_arguments(kernel)
-    names: dict[SSAValue, int] = {argument: position for position, argument in enumerate(arguments)}
-    blocks = [(block, _product(block.extents, names)) for block in ops_of(kernel, BlockOp)]
-    counts = [(sum(map(_is_arithmetic, all_ops(block))), points) for block, points in blocks]
-    work = KernelWork(
-        operations=_sum(_times(count, points) for count, points in counts if count),
-        bytes=_sum(_bytes_moved(kernel, blocks, names)),
-        typical=tuple(map(expected_size, arguments)),
-    )
-    return with_schedule(work, kernel)
+    """Returns the work of a kernel, with the facts about its schedule; a text is empty if an extent in it is unknown.
 
-
-def with_schedule(work: KernelWork, kernel: FuncOp) -> KernelWork:
-    """Returns the work of a kernel with the facts about its schedule, which is assigned or applied."""
+    A kernel that is scheduled must have the attribute `loop.work`.
+    """
+    recorded = kernel.attributes.get(WORK)
+    if is_attribute(recorded, ArrayAttr[StringAttr]):
+        operations, moved = (text.data for text in recorded)
+        work = KernelWork(operations, moved, typical=tuple(map(expected_size, index_arguments(kernel))))
+    else:
+        work = _counted_work(kernel)
     reason, cycles = kernel.attributes.get(SCHEDULE_REASON), kernel.attributes.get(SCHEDULE_CYCLES)
     return replace(
         work,
         cycles=cycles.value.data if isinstance(cycles, IntegerAttr) else 0,
         schedule=_short_schedule(reason.data) if isinstance(reason, StringAttr) else "",
+    )
+
+
+def record_work(kernel: FuncOp, scheduled: FuncOp) -> None:
+    """Sets the attribute `loop.work` of `scheduled`, a copy of the kernel with its schedule applied."""
+    work = kernel_work(kernel)
+    scheduled.attributes[WORK] = ArrayAttr([StringAttr(work.operations), StringAttr(work.bytes)])
+
+
+def _counted_work(kernel: FuncOp) -> KernelWork:
+    """Returns the work of a kernel that is not scheduled."""
+    arguments = index_arguments(kernel)
+    names: dict[SSAValue, int] = {argument: position for position, argument in enumerate(arguments)}
+    blocks = [(block, _product(block.extents, names)) for block in ops_of(kernel, BlockOp)]
+    counts = [(sum(map(_is_arithmetic, all_ops(block))), points) for block, points in blocks]
+    return KernelWork(
+        operations=_sum(_times(count, points) for count, points in counts if count),
+        bytes=_sum(_bytes_moved(kernel, blocks, names)),
+        typical=tuple(map(expected_size, arguments)),
     )
 
 

@@ -102,19 +102,26 @@ class LoopParametrizeKernelsPass(XRelayPass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Replaces the kernels of a module in place."""
-        replace_kernels(op, (), self.least)
+        replace_kernels(op, least=self.least)
 
 
-def replace_kernels(module: ModuleOp, merged: Sequence[MergedKernels], least: int = LEAST) -> None:
-    """Replaces kernels of a module as the pass does. Those in `merged` have the schedule on which they were merged."""
+def replace_kernels(
+    module: ModuleOp, merged: Sequence[MergedKernels] = (), least: int = LEAST
+) -> Sequence[MergedKernels]:
+    """Replaces kernels of a module as the pass does; returns the kernels that replace them.
+
+    Those in `merged` have the schedule on which they were merged.
+    """
     groups = [group for group in _groups(module, merged) if len(group) >= _least_of_group(group, least)]
     if not groups:
-        return
+        return ()
     remarks, calls = Remarks(LoopParametrizeKernelsPass.name), calls_by_callee(module)
     known = {frozenset(each.kernels): each for each in merged}
-    for group in groups:
-        _replace(group, known.get(frozenset(kernel.function for kernel in group)), calls, remarks)
+    made = [
+        _replace(group, known.get(frozenset(kernel.function for kernel in group)), calls, remarks) for group in groups
+    ]
     report(remarks.all)
+    return [each for each in made if each is not None]
 
 
 def _least_of_group(group: Sequence[_Kernel], least: int) -> int:
@@ -125,14 +132,6 @@ def _least_of(kernel: func.FuncOp, steps: Sequence[SchedulePrimitive], least: in
     """Returns the smallest number of kernels like `kernel` that are replaced."""
     on_tiles = any(isinstance(step, Tensorize) for step in steps)
     return LEAST_COSTLY if on_tiles or index_arguments(kernel) else least
-
-
-def similar_kernels(module: ModuleOp) -> set[func.FuncOp]:
-    """Returns the kernels without dynamic extents that the pass replaces if their schedules are equal and allow it."""
-    kernels = may_be_replaced(module)
-    if len(kernels) < LEAST_COSTLY:
-        return set()
-    return {kernel for group in kernels_by_structure(kernels) if len(group) >= LEAST_COSTLY for kernel in group}
 
 
 def kernels_by_structure(kernels: Iterable[func.FuncOp]) -> list[list[func.FuncOp]]:
@@ -162,6 +161,9 @@ class MergedKernels:
     kernels: Sequence[func.FuncOp]
     """The kernels that it replaces."""
     kernel: func.FuncOp
+    """It is not scheduled."""
+    scheduled: func.FuncOp
+    """A copy of it with the schedule applied."""
     sizes: Sequence[Sequence[int]]
     """For each argument that it adds, the extents in `kernels`."""
     schedule: ScheduleAttr
@@ -343,17 +345,17 @@ def _content(kernel: func.FuncOp, keys: OpKeys) -> list[Hashable]:
 
 def _replace(
     group: Sequence[_Kernel], known: MergedKernels | None, calls: Mapping[str, list[func.CallOp]], remarks: Remarks
-) -> None:
+) -> MergedKernels | None:
     """Replaces the kernels of a group by one whose varying extents are arguments, if its schedule stays legal.
 
-    `known` is this kernel, if it has been made before.
+    Returns this kernel; `known` is it, if it has been made before.
     """
     first = group[0].function
     try:
         merged = _merged(group, ScheduleAttr(_schedule_of(first))) if known is None else known
     except ScheduleError as error:
         remarks.refused(first, f"{len(group)} kernels differ in extents alone, but {error.message}")
-        return
+        return None
     attributes = {name: value for name, value in first.attributes.items() if name != LOOP_DIMS}
     merged.kernel.attributes = {**attributes, SCHEDULE: merged.schedule}
     Rewriter.replace_op(first, merged.kernel, [])
@@ -365,13 +367,14 @@ def _replace(
             add_sources(merged.kernel, kernel)
             Rewriter.erase_op(kernel)
     remarks.applied(merged.kernel, f"replaces {len(group)} kernels that differ in extents alone")
+    return merged
 
 
 def _merged(group: Sequence[_Kernel], schedule: ScheduleAttr) -> MergedKernels:
     """Returns the kernel that replaces a group; raises `ScheduleError` if the schedule is not legal for it."""
     opened, sizes = _opened(group)
-    legal = ScheduleAttr(_legal_schedule(opened, schedule.data))
-    return MergedKernels([kernel.function for kernel in group], opened, sizes, legal)
+    scheduled, legal = _schedule_legally(opened, schedule.data)
+    return MergedKernels([kernel.function for kernel in group], opened, scheduled, sizes, ScheduleAttr(legal))
 
 
 def _opened(group: Sequence[_Kernel]) -> tuple[func.FuncOp, Sequence[tuple[int, ...]]]:
@@ -402,18 +405,18 @@ def _with_arguments(
     return opened
 
 
-def _legal_schedule(kernel: func.FuncOp, fused: Sequence[SchedulePrimitive]) -> Sequence[SchedulePrimitive]:
-    """Returns a schedule for a kernel without fused parallel loops, or if that is not legal, with them.
+def _schedule_legally(
+    kernel: func.FuncOp, fused: Sequence[SchedulePrimitive]
+) -> tuple[func.FuncOp, Sequence[SchedulePrimitive]]:
+    """Returns a copy of a kernel with a schedule without fused parallel loops, or if that is not legal, with them.
 
-    Raises `ScheduleError` if neither is legal.
+    The second result is the schedule. Raises `ScheduleError` if neither is legal.
     """
     unfused = _unfused(fused)
     try:
-        apply_schedule(copy(kernel), unfused)
+        return apply_schedule(copy(kernel), unfused).kernel, unfused
     except ScheduleError:
-        apply_schedule(copy(kernel), fused)
-        return fused
-    return unfused
+        return apply_schedule(copy(kernel), fused).kernel, fused
 
 
 def _unfused(steps: Sequence[SchedulePrimitive]) -> list[SchedulePrimitive]:

@@ -13,6 +13,9 @@ from typing import Final
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 
+from xrelay.dialects.loop.extents import index_arguments
+from xrelay.dialects.loop.versions import versions_by_kernel
+from xrelay.dialects.shared.attribute_names import VERSION
 from xrelay.lowering.topi_to_loop.schedules.candidates import in_order
 from xrelay.lowering.topi_to_loop.schedules.choose_family import (
     FamilyProposals,
@@ -23,6 +26,7 @@ from xrelay.lowering.topi_to_loop.schedules.choose_family import (
 )
 from xrelay.lowering.topi_to_loop.schedules.common_steps import work_of
 from xrelay.lowering.topi_to_loop.schedules.kernel_view import KernelView
+from xrelay.passes.loop.nest_queries import kernels_of
 from xrelay.passes.loop.parametrize_kernels import kernels_by_structure, may_be_replaced, merged_on_schedule
 from xrelay.target import Target
 from xrelay.target.cpus import MIN_PARALLEL_WORK
@@ -32,9 +36,12 @@ SHARED: Final = 8
 
 
 def schedule_kernels(
-    module: ModuleOp, kernels: Sequence[FuncOp], target: Target, origin: Origin = "all"
+    module: ModuleOp, kernels: Sequence[FuncOp], target: Target, origin: Origin = "all", *, only_merged: bool = False
 ) -> dict[FuncOp, KernelSchedule]:
     """Returns a schedule for each of the kernels of a module. Does not change them.
+
+    With `only_merged`, kernels that cannot become one with others have no schedule: those without dynamic extents or
+    versions that differ from all others in more than constant extents.
 
     Kernels share a schedule if they differ in extents alone, the same candidate with the same decisions is preferred
     for each, and `loop-parametrize-kernels` replaces them by one kernel. It is the schedule that `schedule_kernel`
@@ -46,9 +53,23 @@ def schedule_kernels(
     for group in kernels_by_structure(replaced) if len(replaced) > 1 else ():
         if len(group) > 1:
             chosen |= _schedule_group(group, target, origin)
+    alone = set(_without_extents(module)) - chosen.keys() if only_merged else ()
     return {
-        kernel: chosen[kernel] if kernel in chosen else schedule_kernel(kernel, target, origin) for kernel in kernels
+        kernel: chosen[kernel] if kernel in chosen else schedule_kernel(kernel, target, origin)
+        for kernel in kernels
+        if kernel not in alone
     }
+
+
+def _without_extents(module: ModuleOp) -> list[FuncOp]:
+    """Returns the kernels that neither have dynamic extents or versions nor are versions."""
+    found = kernels_of(module)
+    versions = versions_by_kernel(found)
+    return [
+        kernel
+        for kernel in found
+        if not index_arguments(kernel) and VERSION not in kernel.attributes and kernel.sym_name.data not in versions
+    ]
 
 
 @dataclass(frozen=True)

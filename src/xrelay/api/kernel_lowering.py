@@ -17,7 +17,7 @@ from xrelay.dialects.shared.op_lists import ops_of
 from xrelay.dialects.upstream.llvm_extras import CmpXchgOp
 from xrelay.lowering.external_symbols import check_external_symbols
 from xrelay.lowering.kernel_units import KERNEL, declaration_of, kernel_of
-from xrelay.lowering.kernel_work import kernel_work, with_schedule
+from xrelay.lowering.kernel_work import kernel_work
 from xrelay.lowering.loop_to_scf.checked_index import RECORD_INDEX
 from xrelay.lowering.pipelines import Phase, Stage
 from xrelay.lowering.registry import passes_of
@@ -26,13 +26,14 @@ from xrelay.passes.infra.pipeline import run_pipeline
 from xrelay.passes.infra.printing import print_module
 from xrelay.passes.instruments.timing import TimeTree
 from xrelay.passes.instruments.verify import Verify
-from xrelay.runtime.kernel_work import KernelWork
+from xrelay.runtime.kernel_work import UNKNOWN_WORK, KernelWork
 from xrelay.target.target import Target
 
 FIRST_PASS = "loop-assign-schedules"
 """The pass of the stage LOOP before which kernels are extracted."""
 SCHEDULE_PASS = "loop-schedule-kernels"
-"""The pass that replaces it and `MERGE_PASSES` on extracted kernels, and on those that may be merged."""
+"""The pass that replaces it and `MERGE_PASSES`: on kernels that become one with others before kernels are extracted,
+then on the others."""
 MERGE_PASSES = ("loop-merge-kernels", "loop-parametrize-kernels")
 """The passes that merge kernels, after their schedules have been assigned."""
 
@@ -59,7 +60,8 @@ def split_stage(stage: Stage) -> tuple[Stage, Stage]:
     """Returns the passes of a stage before kernels are extracted from the module, and those after.
 
     Registered schedules are assigned before extraction: they may depend on the names of a kernel's ops, which its own
-    module does not have. The schedule is then part of the kernel's text, under which it is shared and cached.
+    module does not have. The schedule is then part of the kernel's text, under which it is shared and cached. Kernels
+    that may become one are scheduled before extraction, because that depends on all of them.
     """
     names = [spec.partition("{")[0] for spec in stage.passes]
     if FIRST_PASS not in names:
@@ -67,9 +69,10 @@ def split_stage(stage: Stage) -> tuple[Stage, Stage]:
     place = names.index(FIRST_PASS)
     _, _, options = stage.passes[place].removesuffix("}").partition("{")
     registered = f"{FIRST_PASS}{{{' '.join([*filter(None, [options]), 'families=registered'])}}}"
+    merged = f"{SCHEDULE_PASS}{{{' '.join([*filter(None, [options]), 'only-merged=true'])}}}"
     schedule = f"{SCHEDULE_PASS}{{{options}}}" if options else SCHEDULE_PASS
     after = [spec for spec, name in zip(stage.passes, names, strict=True) if name not in MERGE_PASSES][place + 1 :]
-    return Stage(stage.phase, (*stage.passes[:place], registered)), Stage(stage.phase, (schedule, *after))
+    return Stage(stage.phase, (*stage.passes[:place], registered, merged)), Stage(stage.phase, (schedule, *after))
 
 
 def kernel_stages(stages: Sequence[Stage]) -> list[Stage]:
@@ -93,12 +96,12 @@ class KernelLowering:
 
     def lower(self, module: ModuleOp, symbol: str) -> LoweredKernel:
         """Lowers the kernel in a unit's module, which is consumed; `symbol` is its name in object code."""
-        declaration, work = "", kernel_work(kernel_of(module))
+        declaration, work = "", UNKNOWN_WORK
         for stage, passes in self._stages:
             with self._clock.step(stage.name):
                 run_pipeline(module, passes, context=self._context, instruments=self._instruments)
             if stage.phase is Phase.LOOP:
-                work = with_schedule(work, kernel_of(module))
+                work = kernel_work(kernel_of(module))
             if stage.phase is Phase.SCHEDULED:
                 kernel = kernel_of(module)
                 if NUM_SCRATCH in kernel.attributes or HEAP in kernel.attributes:

@@ -18,7 +18,7 @@ from xrelay.api.request import shapes_compilation
 from xrelay.api.stage_dump import StageReceiver
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.shared.levels import level_of
-from xrelay.lowering.kernel_units import KernelUnit, merged_kernels, take_units, work_of
+from xrelay.lowering.kernel_units import take_units
 from xrelay.lowering.kernel_work import kernel_work
 from xrelay.lowering.pipelines import OPTIMIZER, PHASES_OF_ALL_ENTRIES, Phase, Stage, all_passes, remaining_stages
 from xrelay.lowering.registry import passes_of
@@ -198,21 +198,13 @@ class StageRunner:
     def _run_kernels(
         self, module: ModuleOp, stage: Stage, kernels: KernelStream, done: int, instruments: Sequence[PassInstrument]
     ) -> None:
-        """Runs the stage in which kernels are extracted.
-
-        Kernels that passes may merge are extracted last, after these passes.
-        """
+        """Runs the stage in which kernels are extracted, after the passes that merge some of them."""
         before, after = split_stage(stage)
         self._run_stage(module, before, instruments)
-        left = merged_kernels(module)
-        self._stream(take_units(module, left=left), kernels, done)
-        work = work_of(left)
-        self._run_stage(module, after, instruments)
-        self._stream(take_units(module, work=work), kernels, done)
-
-    def _stream(self, units: Sequence[KernelUnit], kernels: KernelStream, done: int) -> None:
+        units = take_units(module)
         with self.clock.step("kernels"):
             kernels.add(units, lambda name: self.report(done, f"kernel {name}"))
+        self._run_stage(module, after, instruments)
 
     def report(self, done: int, step: str) -> None:
         """Reports progress. The total has one step more than there are stages, for native code."""

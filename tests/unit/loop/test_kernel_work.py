@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from xdsl.dialects.builtin import IntegerAttr, StringAttr, i64
 
 from xrelay.dialects.shared.attribute_names import SCHEDULE_CYCLES, SCHEDULE_REASON
 from xrelay.lowering.kernel_work import kernel_work
+from xrelay.lowering.topi_to_loop.schedule_kernels import LoopScheduleKernelsPass
 from xrelay.passes.infra.source import full_context, parse_module
 from xrelay.passes.loop.nest_queries import kernels_of
 from xrelay.runtime.dim_text import evaluate
@@ -57,6 +60,18 @@ def test_a_table_counts_with_the_elements_that_are_read(size: int):
     work = kernel_work(kernel)
     assert evaluate(work.operations, {"d0": size}) == size
     assert evaluate(work.bytes, {"d0": size}) == 4 * (size + size)
+
+
+@pytest.mark.parametrize("text", [SUM, TABLE], ids=["fixed", "dynamic"])
+def test_a_scheduled_kernel_keeps_the_work_of_its_loops(text: str):
+    module = parse_module(full_context(), text, "test.mlir")
+    (kernel,) = kernels_of(module)
+    before = kernel_work(kernel)
+    LoopScheduleKernelsPass(target="cpu -mcpu=znver4 -num-threads=1").apply(full_context(), module)
+    (kernel,) = kernels_of(module)
+    after = kernel_work(kernel)
+    assert replace(after, cycles=0, schedule="") == before
+    assert after.cycles > 0
 
 
 @pytest.mark.parametrize(

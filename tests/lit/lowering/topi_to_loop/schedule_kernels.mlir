@@ -1,10 +1,15 @@
 // RUN: xrelay-opt %s -p 'loop-schedule-kernels{target="cpu -mcpu=znver4 -num-threads=1"}' | filecheck %s
 // RUN: xrelay-opt %s -p 'loop-schedule-kernels{target="cpu -mcpu=haswell -num-threads=1"}' | filecheck %s --check-prefix AVX2
+// RUN: xrelay-opt %s -p 'loop-schedule-kernels{target="cpu -mcpu=znver4 -num-threads=1" only-merged=true}' | filecheck %s --check-prefix MERGED
 // RUN: xrelay-opt %s -p 'loop-assign-schedules{target="cpu -mcpu=znver4 -num-threads=1"},loop-apply-schedules' | filecheck %s --check-prefix APPLIED
 
 // The row is cut into vectors of the target, as by loop-apply-schedules; the reason is kept, and the schedule that is left is empty.
 // CHECK-LABEL: func.func private @square
-// CHECK-SAME: attributes {loop.kernel, loop.schedule = #loop.schedule<[]>, loop.schedule_reason = "injective: {{[^"]*}}", loop.schedule_cycles = {{[0-9]+}} : i64} {
+// CHECK-SAME: attributes {loop.kernel, loop.work = ["64", "512"], loop.schedule = #loop.schedule<[]>, loop.schedule_reason = "injective: {{[^"]*}}", loop.schedule_cycles = {{[0-9]+}} : i64} {
+// Without others like it, it stays unchanged if only merged kernels are scheduled.
+// MERGED-LABEL: func.func private @square
+// MERGED-SAME: attributes {loop.kernel} {
+// MERGED-NEXT: loop.for "i" %i to 64 {
 // CHECK: loop.for "i_o" %i_o to 4 {
 // CHECK-NEXT: loop.for "i_v" %i_v to 16 vectorized {
 // AVX2: loop.for "i_v" %i_v to 8 vectorized {
@@ -35,12 +40,18 @@ func.func private @given(%X: memref<64xf32>, %Y: memref<64xf32>) attributes {loo
   func.return
 }
 
-// Kernels of equal schedules that differ in a dynamic extent alone become one, which loop-apply-schedules schedules.
+// Kernels of equal schedules that differ in constant extents alone become one, which is scheduled, too.
 // CHECK-LABEL: func.func private @columns
 // CHECK-SAME: %n: index, %size0: index
-// CHECK-SAME: loop.schedule = #loop.schedule<[split(
+// CHECK-SAME: loop.schedule = #loop.schedule<[]>
+// CHECK-SAME: loop.work = ["0", "4 * (min(1 * d1 * d0, 1 * d1 * d0))"]
 // CHECK: loop.for "j" %j to %size0 {
+// CHECK-NEXT: loop.for "i_o"
 // CHECK-NOT: @columns_1
+// MERGED-LABEL: func.func private @columns
+// MERGED-SAME: loop.schedule = #loop.schedule<[]>
+// MERGED: loop.for "i_o"
+// MERGED-NOT: @columns_1
 func.func private @columns(%X: memref<4x?xf32> {loop.extents = array<i64: 0>}, %n: index) attributes {loop.kernel, loop.num_outputs = 1 : i64} {
   loop.for "j" %j to 4 {
     loop.for "i" %i to %n {
