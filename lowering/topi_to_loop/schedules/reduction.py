@@ -35,7 +35,6 @@ from xrelay.lowering.topi_to_loop.schedules.common_steps import (
     fuse_terms,
     is_contiguous,
     keep_rolled,
-    mask_lanes,
     parallelize_outer,
     schedule_remaining,
     schedule_terms,
@@ -421,7 +420,7 @@ def _pad_planes(draft: ScheduleDraft, name: str) -> None:
                                                            for h: for w: acc = …; Y[c, h, w] = acc
     ```
 
-    LLVM vectorises the copy of a row of static length between its borders. A dynamic row has masks.
+    LLVM vectorises the copy of a row between its borders.
     """
     block = draft.block(name)
     bindings, axes = block.bindings, block.spatial[PLANE_AXES:]
@@ -433,9 +432,6 @@ def _pad_planes(draft: ScheduleDraft, name: str) -> None:
     producers = [each for each in draft.blocks() if block in readers_of(each, [block]) and not each.is_reduction]
     for pad in producers if outside else []:
         if draft.attempt(ComputeAt(pad.block_name, outside[-1].loop_name)) is None:
-            row = loops_of_kind(draft.block(pad.block_name), IterKind.SPATIAL)[-1]
-            if draft.is_dynamic(row) and len(vectorize_row(draft, row, draft.lanes(pad))) == 1:
-                mask_lanes(draft, pad.block_name, row)
             draft.record_reason(f"{pad.block_name} is computed for each plane of {outside[-1].loop_name}")
             draft.mark_done(pad.block_name)
 

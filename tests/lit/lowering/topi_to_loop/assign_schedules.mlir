@@ -110,9 +110,9 @@ func.func private @pool_of_planes(%x: tensor<1x32x28x28xf32>) -> tensor<1x32x28x
   func.return %r : tensor<1x32x28x28xf32>
 }
 
-// The padded rows of a plane of dynamic size have masks.
+// LLVM vectorises the padded rows of a plane of dynamic size.
 // CHECK-LABEL: func.func private @pool_of_dynamic_planes
-// CHECK-SAME: compute_at("pad", "[[PLANES:[a-z_0-9]*]]"), split("pad_w", 16, tail = mask, names = ["pad_w_o", "pad_w_v"]), vectorize("pad_w_v", access = "masked")
+// CHECK-SAME: compute_at("pad", "[[PLANES:[a-z_0-9]*]]")]
 // CHECK-SAME: pad is computed for each plane of [[PLANES]]
 func.func private @pool_of_dynamic_planes(%x: tensor<1x32x?x?xf32, #relay.dims<h, w>>) -> tensor<1x32x?x?xf32, #relay.dims<h, w>> {
   %r = topi.pool2d(%x) {kind = "max", kernel = array<i64: 3, 3>, padding = array<i64: 1, 1, 1, 1>}
@@ -416,10 +416,28 @@ func.func private @mirrored(%x: tensor<64xf32>) -> tensor<67xf32> {
   func.return %r : tensor<67xf32>
 }
 
-// The ends of a padded row of dynamic length are masked.
-// CHECK-LABEL: func.func private @padded_row
+// Lanes that read different operands are masked.
+// CHECK-LABEL: func.func private @joined_rows
 // CHECK-SAME: split("i", 16, tail = mask, names = ["i_o", "i_v"]), vectorize("i_v", access = "masked")
 // CHECK-SAME: 16 masked lanes along i
+func.func private @joined_rows(%x: tensor<?xf32, #relay.dims<n>>, %y: tensor<?xf32, #relay.dims<m>>) -> tensor<?xf32, #relay.dims<n + m>> attributes {relay.primitive} {
+  %r = topi.compute "join" [%i : n + m] : tensor<?xf32, #relay.dims<n + m>> {
+    %first = topi.in_bounds [%i] of [n]
+    %a = topi.guard (%first) -> f32 {
+      %b = topi.read %x[%i] : tensor<?xf32, #relay.dims<n>>
+      topi.yield %b : f32
+    } else {
+      %c = topi.read %y[%i - n] : tensor<?xf32, #relay.dims<m>>
+      topi.yield %c : f32
+    }
+    topi.yield %a : f32
+  }
+  func.return %r : tensor<?xf32, #relay.dims<n + m>>
+}
+
+// LLVM masks the ends of a padded row of dynamic length.
+// CHECK-LABEL: func.func private @padded_row
+// CHECK-SAME: loop.schedule = #loop.schedule<[]>
 func.func private @padded_row(%x: tensor<?xf32, #relay.dims<n>>) -> tensor<?xf32, #relay.dims<n + 4>> attributes {relay.primitive} {
   %r = topi.compute "pad" [%i : n + 4] : tensor<?xf32, #relay.dims<n + 4>> {
     %inside = topi.in_bounds [%i - 2] of [n]
