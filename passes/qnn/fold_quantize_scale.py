@@ -3,8 +3,9 @@
 A layer of a quantised network multiplies integers by scales, adds a bias or another layer, and divides by the scale of
 its result. The quotient of each element takes longer than all other ops of the layer, so the pass divides the scales
 and biases instead. Sums, concatenations, `nn.relu`, pools, means, maxima, and ops that only move elements are
-homogeneous: scaled operands scale the result. The pass re-associates: numbers that are almost halfway between two steps
-may be rounded to the other one. Other engines multiply by a rounded ratio of scales, too.
+homogeneous: scaled operands scale the result. For a convolution or matrix product, the weight suffices. The pass
+re-associates: numbers that are almost halfway between two steps may be rounded to the other one. Other engines multiply
+by a rounded ratio of scales, too.
 
 Before:
 
@@ -18,8 +19,9 @@ After:
     %y = relay.nn.relu(relay.add(%a, %c))                            %c : %b / %t
     %q = relay.qnn.quantize(%y, %one, %z)
 
-Left alone: scales that are no constant number; operands of linear ops that are neither constant, nor dequantised, nor
-multiplied by a constant; linear ops with several uses; quotients of scales that f32 does not represent.
+Left alone: scales that are no constant number; operands of linear ops, and weights of products, that are neither
+constant, nor dequantised, nor multiplied by a constant; linear ops with several uses; quotients of scales that f32 does
+not represent.
 """
 
 from __future__ import annotations
@@ -131,8 +133,8 @@ def _factor_reads(op: QuantizeOp) -> list[tuple[Operation, int, _Factor]] | None
             return None
         if (factor := _factor(value)) is not None:
             found.append((reader, index, factor))
-        elif _is_linear(value.op) and value.has_one_use():
-            pending += [(value.op, each) for each in range(len(value.op.operands))]
+        elif value.has_one_use() and (indices := _scaled_operands(value.op)):
+            pending += [(value.op, each) for each in indices]
         else:
             return None
     return found
@@ -157,10 +159,13 @@ def _is_f32(type: Attribute) -> bool:
     return all(isinstance(field, TensorType) and is_complete(field) and field.element_type == f32 for field in fields)
 
 
-def _is_linear(op: Operation) -> bool:
-    """Whether positive factors of all operands of an op are factors of its result."""
+def _scaled_operands(op: Operation) -> range:
+    """Returns the operands of an op of which positive factors are a factor of its result; none if it is not linear."""
     kind = op.QUANTIZATION if isinstance(op, RelayOp) else None
-    return isinstance(op, ReluOp | TupleOp) or kind is Quantization.JOIN or (kind in _UNARY and len(op.operands) == 1)
+    if kind is Quantization.PRODUCT:
+        return range(1, 2)
+    is_linear = isinstance(op, ReluOp | TupleOp) or kind is Quantization.JOIN
+    return range(len(op.operands) if is_linear or (kind in _UNARY and len(op.operands) == 1) else 0)
 
 
 def _quotient(array: Array, scale: Array) -> Array | None:

@@ -14,7 +14,8 @@ After:
     %r = relay.round(relay.multiply(relay.cast(%p) {dtype = f32}, %s))
     %q = relay.cast(relay.clip(%r) {a_min = 0.0, a_max = 255.0}) {dtype = ui8}
 
-The pass refuses numbers that may be infinite, for which it finds no bound: their sums and products may be NaN.
+Integers, and elementwise ops, convolutions and matrix products of them by constants have a bound. The pass refuses
+numbers that may be infinite, for which it finds no bound: their sums and products may be NaN.
 """
 
 from __future__ import annotations
@@ -30,7 +31,9 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
 
 from xrelay.dialects.relay.ops.nn.activation import ReluOp
-from xrelay.dialects.relay.ops.nn.dense import BiasAddOp
+from xrelay.dialects.relay.ops.nn.conv import FilterOp
+from xrelay.dialects.relay.ops.nn.dense import BiasAddOp, DenseOp
+from xrelay.dialects.relay.ops.nn.matmul import MatmulOp
 from xrelay.dialects.relay.ops.tensor.arithmetic import AddOp, DivideOp, MultiplyOp, SubtractOp
 from xrelay.dialects.relay.ops.tensor.cast import CastOp
 from xrelay.dialects.relay.ops.tensor.compare import WhereOp
@@ -136,6 +139,10 @@ def _bounds(module: ModuleOp) -> dict[SSAValue, float]:
     """Returns values of f32 whose elements are finite, with the greatest absolute value that an element may have."""
     found: dict[SSAValue, float] = {}
     for op in walk_ops(module):
+        if isinstance(op, FilterOp | DenseOp | MatmulOp) and op.operands[0] in found and is_f32(op.results[0]):
+            terms = _sum_of_sizes(op.operands[1])
+            if terms is not None and (bound := found[op.operands[0]] * terms) < LARGEST:
+                found[op.results[0]] = bound
         rule = _RULES.get(type(op))
         if rule is None or not is_f32(op.results[0]):
             continue
@@ -146,6 +153,12 @@ def _bounds(module: ModuleOp) -> dict[SSAValue, float]:
         if len(known) == len(bounds) and (bound := rule(known)) < LARGEST:
             found[op.results[0]] = bound
     return found
+
+
+def _sum_of_sizes(weight: SSAValue) -> float | None:
+    """Returns the sum of the absolute values of a constant weight of f32; None for another one."""
+    array = constant_of(weight) if is_f32(weight) else None
+    return None if array is None else float(np.abs(array).sum(dtype=np.float64))
 
 
 def _reciprocal(divisor: SSAValue) -> float | None:

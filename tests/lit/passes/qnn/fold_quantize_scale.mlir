@@ -45,6 +45,34 @@ func.func @joined(%r: tensor<4xui8>, %x: tensor<4xf32>) -> tensor<8xui8> {
   func.return %q : tensor<8xui8>
 }
 
+// The weight of a convolution is divided, its data is not; the bias is divided, too. A product by a parameter is left alone.
+// CHECK-LABEL: func.func @depthwise
+// CHECK-DAG:     %[[K:.*]] = relay.constant dense<2.000000e+00> : tensor<2x1x1x1xf32>
+// CHECK-DAG:     %[[B:.*]] = relay.constant dense<1.200000e+01> : tensor<2x1x1xf32>
+// CHECK:         %[[D:.*]] = relay.nn.conv2d(%x, %[[K]]) {groups = 2}
+// CHECK:         relay.add(%[[D]], %[[B]])
+// CHECK:         %[[T:.*]] = relay.constant dense<2.500000e-01> : tensor<f32>
+// CHECK:         %[[E:.*]] = relay.nn.conv2d(%x, %v)
+// CHECK-NEXT:    relay.qnn.quantize(%[[E]], %[[T]], %{{.*}})
+func.func @depthwise(%x: tensor<1x2x4x4xf32>) -> tensor<1x2x4x4xui8> {
+  %k = relay.constant dense<0.5> : tensor<2x1x1x1xf32>
+  %b = relay.constant dense<3.0> : tensor<2x1x1xf32>
+  %t = relay.constant dense<0.25> : tensor<f32>
+  %z = relay.constant dense<7> : tensor<i32>
+  %d = relay.nn.conv2d(%x, %k) {groups = 2} : (tensor<1x2x4x4xf32>, tensor<2x1x1x1xf32>) -> tensor<1x2x4x4xf32>
+  %s = relay.add(%d, %b) : (tensor<1x2x4x4xf32>, tensor<2x1x1xf32>) -> tensor<1x2x4x4xf32>
+  %q = relay.qnn.quantize(%s, %t, %z) {out_dtype = ui8} : (tensor<1x2x4x4xf32>, tensor<f32>, tensor<i32>) -> tensor<1x2x4x4xui8>
+  func.return %q : tensor<1x2x4x4xui8>
+}
+
+func.func @weight_parameter(%x: tensor<1x2x4x4xf32>, %v: tensor<2x1x1x1xf32>) -> tensor<1x2x4x4xui8> {
+  %t = relay.constant dense<0.25> : tensor<f32>
+  %z = relay.constant dense<7> : tensor<i32>
+  %e = relay.nn.conv2d(%x, %v) {groups = 2} : (tensor<1x2x4x4xf32>, tensor<2x1x1x1xf32>) -> tensor<1x2x4x4xf32>
+  %q = relay.qnn.quantize(%e, %t, %z) {out_dtype = ui8} : (tensor<1x2x4x4xf32>, tensor<f32>, tensor<i32>) -> tensor<1x2x4x4xui8>
+  func.return %q : tensor<1x2x4x4xui8>
+}
+
 // A dequantised tensor that another op reads keeps its own scale.
 // CHECK-LABEL: func.func @shared
 // CHECK:         %[[H:.*]] = relay.constant dense<5.000000e-01> : tensor<f32>

@@ -56,3 +56,22 @@ func.func @large(%p: tensor<4xi32>) -> tensor<4xf32> {
   %w = relay.where(%i, %zero, %m) : (tensor<4xi1>, tensor<f32>, tensor<4xf32>) -> tensor<4xf32>
   func.return %w : tensor<4xf32>
 }
+
+// Sums of products of integers and a constant weight are finite. A weight that is a parameter may be infinite.
+// CHECK-LABEL: func.func @products
+// CHECK:         %[[C:.*]] = relay.nn.conv2d
+// CHECK-NOT:     relay.where
+// CHECK:         relay.nn.dense(%[[C]]
+// CHECK:         relay.where
+func.func @products(%p: tensor<1x2x1x1xui8>, %v: tensor<3x1xf32>) -> tensor<1x2x1x3xf32> {
+  %k = relay.constant dense<0.5> : tensor<2x1x1x1xf32>
+  %zero = relay.constant dense<0.0> : tensor<f32>
+  %f = relay.cast(%p) {dtype = f32} : (tensor<1x2x1x1xui8>) -> tensor<1x2x1x1xf32>
+  %c = relay.nn.conv2d(%f, %k) {groups = 2} : (tensor<1x2x1x1xf32>, tensor<2x1x1x1xf32>) -> tensor<1x2x1x1xf32>
+  %i = relay.isnan(%c) : (tensor<1x2x1x1xf32>) -> tensor<1x2x1x1xi1>
+  %w = relay.where(%i, %zero, %c) : (tensor<1x2x1x1xi1>, tensor<f32>, tensor<1x2x1x1xf32>) -> tensor<1x2x1x1xf32>
+  %d = relay.nn.dense(%w, %v) : (tensor<1x2x1x1xf32>, tensor<3x1xf32>) -> tensor<1x2x1x3xf32>
+  %j = relay.isnan(%d) : (tensor<1x2x1x3xf32>) -> tensor<1x2x1x3xi1>
+  %y = relay.where(%j, %zero, %d) : (tensor<1x2x1x3xi1>, tensor<f32>, tensor<1x2x1x3xf32>) -> tensor<1x2x1x3xf32>
+  func.return %y : tensor<1x2x1x3xf32>
+}
