@@ -390,14 +390,14 @@ def stride(expr: AffineExpr, dim: int) -> int | None:
     """The increment of `expr` if dimension `dim` grows by one; `None` if it is not constant."""
     if type(expr) is AffineDimExpr:
         return int(expr.position == dim)
-    found = symbolic_stride(expr, dim)
+    found = symbolic_stride(linear_form(expr), dim)
     return None if found is None or found.terms else found.constant
 
 
-def symbolic_stride(expr: AffineExpr, dim: int) -> LinearForm | None:
-    """The increment of `expr` if dimension `dim` grows by one, over other dimensions; `None` if it depends on `dim`."""
+def symbolic_stride(form: LinearForm, dim: int) -> LinearForm | None:
+    """The increment of `form` if dimension `dim` grows by one, over other dimensions; `None` if it depends on `dim`."""
     result = LinearForm(())
-    for atom, coefficient in linear_form(expr).terms:
+    for atom, coefficient in form.terms:
         if type(atom) is AffineDimExpr:
             result = result.plus(LinearForm((), coefficient)) if atom.position == dim else result
         elif dim in atom.used_dims():

@@ -58,12 +58,12 @@ class ValueMap(Generic[OperandT]):
     @staticmethod
     def make(exprs: Iterable[AffineExpr], operands: Sequence[GivenT]) -> ValueMap[GivenT]:
         """The canonical map: equal operands merged, unused ones dropped, the rest numbered by first appearance."""
-        if not operands:
-            return ValueMap(tuple(exprs), ())
-        kept: dict[GivenT, int] = {}
-        # A list is faster than a generator for the usual one to four expressions.
-        renumbered = tuple([_renumber(expr, operands, kept) for expr in exprs])
-        return ValueMap(renumbered, tuple(kept))
+        if len(set(operands)) == len(operands):
+            return _numbered(exprs, operands)
+        merged = dict.fromkeys(operands)
+        numbers = {value: number for number, value in enumerate(merged)}
+        positions = {position: numbers[value] for position, value in enumerate(operands)}
+        return _numbered([_renumber(expr, positions) for expr in exprs], tuple(merged))
 
     @staticmethod
     def from_attr(attr: AffineMapAttr, operands: Sequence[SSAValue]) -> ValueMap:
@@ -105,7 +105,7 @@ class ValueMap(Generic[OperandT]):
     def _single_map(self, expr: AffineExpr) -> ValueMap[OperandT]:
         if type(expr) is AffineDimExpr:
             return ValueMap((dim(0),), (self.operands[expr.position],))
-        return ValueMap.make((expr,), self.operands)
+        return _numbered((expr,), self.operands)
 
     @cached_property
     def is_simple(self) -> bool:
@@ -114,7 +114,7 @@ class ValueMap(Generic[OperandT]):
 
     def select(self, positions: Iterable[int]) -> ValueMap[OperandT]:
         """The map with the expressions at `positions`, in that order."""
-        return ValueMap.make([self.exprs[p] for p in positions], self.operands)
+        return _numbered([self.exprs[p] for p in positions], self.operands)
 
     def substitute(self, replacements: Mapping[OperandT, ValueMap[OperandT]]) -> ValueMap[OperandT]:
         """The map with each operand in `replacements` replaced by the only expression of its `ValueMap`."""
@@ -126,7 +126,7 @@ class ValueMap(Generic[OperandT]):
         }
         if not mapping:
             return self
-        return ValueMap.make([substitute(expr, mapping) for expr in self.exprs], space.values)
+        return _numbered([substitute(expr, mapping) for expr in self.exprs], space.values)
 
     def plus(self, other: ValueMap[OperandT] | int, factor: int = 1) -> ValueMap[OperandT]:
         """`self + other * factor`, for maps of one expression; not simplified."""
@@ -136,7 +136,7 @@ class ValueMap(Generic[OperandT]):
             return ValueMap((self.exprs[0] + other * factor,), self.operands)
         space = Space(self.operands)
         (added,) = space.lift(other)
-        return ValueMap.make([self.exprs[0] + added * factor], space.values)
+        return _numbered([self.exprs[0] + added * factor], space.values)
 
     def size(self, sizes: Mapping[OperandT, int] | None = None) -> int:
         """The size of the longest expression; an operand counts as `sizes` specifies, or as 1."""
@@ -148,7 +148,7 @@ class ValueMap(Generic[OperandT]):
         if self.is_simple:
             return self
         intervals: Box = () if box is None else [box.get(value) for value in self.operands]
-        return ValueMap.make([simplify(expr, intervals) for expr in self.exprs], self.operands)
+        return _numbered([simplify(expr, intervals) for expr in self.exprs], self.operands)
 
 
 class Space(Generic[OperandT]):
@@ -158,9 +158,8 @@ class Space(Generic[OperandT]):
     _positions: dict[OperandT, int]
 
     def __init__(self, values: Iterable[OperandT] | None = None):
-        self.values, self._positions = [], {}
-        for value in () if values is None else values:
-            self.position(value)
+        self.values = [] if values is None else list(dict.fromkeys(values))
+        self._positions = {value: position for position, value in enumerate(self.values)}
 
     def position(self, value: OperandT) -> int:
         """The dimension of `value`, appended if new."""
@@ -180,8 +179,7 @@ class Space(Generic[OperandT]):
 def join_maps(maps: Sequence[ValueMap[GivenT]]) -> ValueMap[GivenT]:
     """One map with the expressions of all, over the union of their operands."""
     space = Space[GivenT]()
-    exprs = [expr for value_map in maps for expr in space.lift(value_map)]
-    return ValueMap.make(exprs, space.values)
+    return _numbered([expr for value_map in maps for expr in space.lift(value_map)], space.values)
 
 
 @lru_cache(maxsize=4096)
@@ -208,14 +206,24 @@ def _size(expr: AffineExpr, weights: Sequence[int]) -> int:
     return 1
 
 
-def _renumber(expr: AffineExpr, operands: Sequence[GivenT], kept: dict[GivenT, int]) -> AffineExpr:
+def _numbered(exprs: Iterable[AffineExpr], operands: Sequence[GivenT]) -> ValueMap[GivenT]:
+    """The canonical map of expressions over operands that differ from each other."""
+    # Positions are compared instead of operands: the hash of an SSA value takes longer than the rest of a visit.
+    kept: dict[int, int] = {}
+    # A list is faster than a generator for the usual one to four expressions.
+    renumbered = tuple([_renumber(expr, kept) for expr in exprs])
+    return ValueMap(renumbered, tuple([operands[position] for position in kept]))
+
+
+def _renumber(expr: AffineExpr, kept: dict[int, int]) -> AffineExpr:
+    """`expr` with each dimension replaced by its number in `kept`; new dimensions get the next numbers."""
     # A hot path: exact types, since `isinstance` of an abstract class is ten times slower, and canonical expressions
     # are returned as they are.
     if type(expr) is AffineDimExpr:
-        position = kept.setdefault(operands[expr.position], len(kept))
+        position = kept.setdefault(expr.position, len(kept))
         return expr if position == expr.position else dim(position)
     if type(expr) is AffineBinaryOpExpr:
-        lhs, rhs = _renumber(expr.lhs, operands, kept), _renumber(expr.rhs, operands, kept)
+        lhs, rhs = _renumber(expr.lhs, kept), _renumber(expr.rhs, kept)
         return expr if lhs is expr.lhs and rhs is expr.rhs else AffineBinaryOpExpr(expr.kind, lhs, rhs)
     return expr
 

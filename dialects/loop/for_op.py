@@ -118,13 +118,14 @@ class ForOp(CheckedOp):
     @property
     def extent(self) -> int | None:
         """The number of iterations; `None` if it is known only at run time."""
-        return None if self.extent_attr is None else self.extent_attr.value.data
+        number = self.extent_attr
+        return None if number is None else number.value.data
 
     @property
     def bound(self) -> int | SSAValue:
         """The number of iterations, a number or a value."""
-        if self.extent_attr is not None:
-            return self.extent_attr.value.data
+        if (number := self.extent_attr) is not None:
+            return number.value.data
         assert self.dynamic_extent is not None, "C1"
         return self.dynamic_extent
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from xdsl.dialects import memref, vector
 from xdsl.dialects.builtin import DenseArrayBase, MemRefType, VectorType, i1, i64
 from xdsl.ir import SSAValue
-from xdsl.ir.affine import AffineConstantExpr, AffineExpr
+from xdsl.ir.affine import AffineConstantExpr
 
 from xrelay.dialects.loop.base import memref_type
 from xrelay.dialects.shared.attribute_names import LOOP_ANNOTATION
@@ -16,7 +16,8 @@ from xrelay.dialects.shared.op_making import make
 from xrelay.dialects.upstream.arith_extras import SelectOp
 from xrelay.dialects.upstream.llvm_extras import LoopAnnotationAttr
 from xrelay.errors import LoweringError
-from xrelay.index_algebra.affine_bounds import stride, symbolic_stride
+from xrelay.index_algebra.affine_bounds import linear_form, stride, symbolic_stride
+from xrelay.index_algebra.linear_form import LinearForm, sum_of
 from xrelay.index_algebra.value_map import ValueMap
 from xrelay.lowering.loop_to_scf.buffers import element_strides, on_stack
 from xrelay.lowering.loop_to_scf.emitter import Emitter
@@ -99,13 +100,13 @@ def memory_distance(target: AccessTarget, value: SSAValue) -> ValueMap | None:
     if value not in target.index.operands:
         return ValueMap.constant(0)
     position = target.index.operands.index(value)
-    flat: AffineExpr = AffineConstantExpr(0)
+    places: list[LinearForm] = []
     for expr, step in zip(target.index.exprs, element_strides(target.type), strict=True):
         if step is not None:
-            flat = flat + expr * step
+            places.append(linear_form(expr).scaled(step))
         elif position in expr.used_dims():
             return None
-    distance = symbolic_stride(flat, position)
+    distance = symbolic_stride(sum_of([LinearForm(()), *places]), position)
     return None if distance is None else ValueMap.make([distance.expr()], target.index.operands)
 
 

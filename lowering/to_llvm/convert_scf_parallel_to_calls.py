@@ -417,7 +417,7 @@ def _elements(op: Operation) -> int:
     weight = _weight(type(op))
     if weight is None:
         return 0 if memref.AllocaOp in {type(operand.owner) for operand in op.operands} else _lanes(op)
-    if not weight or {result.type for result in op.results} <= {INDEX}:
+    if not weight or all(type(result.type) is IndexType for result in op.results):
         return 0
     return _lanes(op) * weight
 

@@ -34,6 +34,7 @@ from xdsl.dialects.builtin import LocationAttr, UnknownLoc, UnrealizedConversion
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
+from xrelay.dialects.shared.identity_memo import IdentityMemo
 from xrelay.dialects.shared.levels import level_of
 from xrelay.dialects.shared.locations import describe_location, locate
 from xrelay.dialects.shared.op_lists import all_ops, is_kind, ops_in
@@ -53,15 +54,15 @@ class TypeConverter:
 
     def __init__(self, *rules: Callable[[Attribute], Attribute | None]):
         self._rules = rules
-        self._known: dict[Attribute, Attribute] = {}
+        self._known = IdentityMemo[Attribute]()
 
     def convert(self, type_: Attribute) -> Attribute:
         """Returns the type at the next level."""
-        known = self._known.get(type_)
+        known = self._known.get(id(type_))
         if known is None:
             candidates = (rule(type_) for rule in self._rules)
             known = next((found for found in candidates if found is not None), type_)
-            self._known[type_] = known
+            self._known.add(id(type_), known, type_)
         return known
 
 

@@ -22,6 +22,7 @@ from xdsl.traits import is_side_effect_free
 from xrelay.dialects.loop import BlockOp, ForOp, LoadOp, LoopKind, StoreOp, ValueMap
 from xrelay.dialects.shared.locations import fuse_locations, locate
 from xrelay.dialects.shared.op_lists import block_of, ops_in, ops_of
+from xrelay.dialects.shared.op_making import append
 from xrelay.dialects.upstream.arith_extras import CmpiOp
 from xrelay.passes.infra.xrelay_pass import REORDERS_SUMS, XRelayPass
 from xrelay.passes.loop.decompose_init import decompose_init
@@ -96,9 +97,14 @@ def _erase_block(block: BlockOp) -> None:
     if conditions:
         statements = _under(conditions, statements)
         locate(statements, block.location)
-    assert block.parent is not None
-    block.parent.insert_ops_before(statements, block)
+    parent, following = block.parent, block.next_op
+    assert parent is not None
     block.detach()
+    if following is None:
+        for op in statements:
+            append(parent, op)
+    else:
+        parent.insert_ops_before(statements, following)
     block.erase()
 
 
