@@ -216,7 +216,7 @@ def apply_candidate(candidate: Candidate, draft: ScheduleDraft) -> None:
 def _kernel_schedule(
     family: str, draft: ScheduleDraft, refused: Mapping[str, str], cycles: int | None = None
 ) -> KernelSchedule:
-    reason = f"{family}: {_reason(draft.reasons, refused)}"
+    reason = ": ".join(filter(None, (family, _reason(draft.reasons, refused))))
     return KernelSchedule(family, draft.schedule.attr, reason, refused, draft.kernel, cycles)
 
 

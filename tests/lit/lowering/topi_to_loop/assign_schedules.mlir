@@ -766,3 +766,14 @@ func.func private @scaled(%x: tensor<4x4x16xf32>, %s: tensor<f32>) -> tensor<4x4
   }
   func.return %y : tensor<4x4x16xf32>
 }
+
+// A kernel without elements has no steps, so its reason is the family alone.
+// CHECK-LABEL: func.func private @empty
+// CHECK-SAME: loop.schedule_reason = "injective"
+func.func private @empty(%x: tensor<0x4xf32>) -> tensor<0x4xf32> attributes {relay.primitive} {
+  %y = topi.compute "y" [%h : 0, %w : 4] : tensor<0x4xf32> {
+    %0 = topi.read %x[%h, %w] : tensor<0x4xf32>
+    topi.yield %0 : f32
+  }
+  func.return %y : tensor<0x4xf32>
+}
