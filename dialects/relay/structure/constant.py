@@ -119,13 +119,17 @@ class ConstantOp(IRDLOperation):
         return op
 
     def print(self, printer: Printer) -> None:
-        """Prints the syntax that `parse` reads. A dense value prints its own type."""
+        """Prints the syntax that `parse` reads."""
         assembly_format.print_attributes(printer, self.attributes)
         printer.print_string(" ")
-        printer.print_attribute(self.value)
-        if not isinstance(self.value, DenseIntOrFPElementsAttr):
-            printer.print_string(" : ")
-            printer.print_attribute(self.result.type)
+        type: Attribute = self.result.type
+        if isinstance(self.value, DenseIntOrFPElementsAttr):
+            type = self.value.get_type()
+            _shortened(self.value).print_without_type(printer)
+        else:
+            printer.print_attribute(self.value)
+        printer.print_string(" : ")
+        printer.print_attribute(type)
 
 
 def elements_of_constant(op: ConstantOp) -> Elements | None:
@@ -133,6 +137,19 @@ def elements_of_constant(op: ConstantOp) -> Elements | None:
     if not isinstance(op.value, DenseIntOrFPElementsAttr) or not isinstance(op.result.type.element_type, IntegerType):
         return None
     return tuple(int(element) for element in array_of(op.value).ravel())
+
+
+def _shortened(value: DenseIntOrFPElementsAttr) -> DenseIntOrFPElementsAttr:
+    """Returns two elements of a long `value` if all elements have the same bytes, else `value`.
+
+    Both print the same, but xDSL would compare all elements as numbers of Python. It prints NaNs one by one.
+    """
+    elements, data = len(value), value.data.data
+    first = data[: len(data) // max(elements, 1)]
+    if elements <= INLINE_LIMIT or first * elements != data:
+        return value
+    pair = _dense(first * 2, TensorType(value.get_element_type(), [2]))
+    return pair if pair.is_splat() else value
 
 
 def dense_of(array: Array, type: AnyTensorType) -> DenseIntOrFPElementsAttr:
