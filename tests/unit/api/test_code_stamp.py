@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -222,7 +221,9 @@ for number, register in enumerate(registrars):
 
 
 def test_every_registration_is_noted_but_those_of_xrelay() -> None:
-    done = subprocess.run([sys.executable, "-c", REGISTER], capture_output=True, text=True, check=False)
+    with served(os.environ) as environment:
+        command = ["python", "-c", REGISTER]
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
 
 
