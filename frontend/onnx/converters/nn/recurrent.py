@@ -170,7 +170,10 @@ def _gates(
     recurrence = of_direction(node, 2, number)
     x = _reversed(node, x, lengths) if is_reversed else x
     if kind.multiply is None:
-        gates, multiply = node.emit("nn.matmul", x, of_direction(node, 1, number), transpose_b=True), None
+        gates, multiply = (
+            node.emit("nn.matmul", _in_rows(node, x), of_direction(node, 1, number), transpose_b=True),
+            None,
+        )
     else:
         gates, multiply = kind.multiply(node, 1, number)(node, x), kind.multiply(node, 2, number)
     own: SSAValue | None = None
@@ -179,11 +182,24 @@ def _gates(
         bias, own = (node.tuple_field(both, index) for index in range(2))
         apart = node.proto.op_type == "GRU" and resets_after_product(node)
         gates = node.emit("add", gates, bias if apart else node.emit("add", bias, own))
+    if len(shape_of(gates.type)) == 2:
+        gates = node.emit("reshape_like", gates, x, lhs_end=1, rhs_end=2)
     peepholes: list[SSAValue] = []
     if node.optional_input(_PEEPHOLES) is not None:
         cut = node.emit("split", of_direction(node, _PEEPHOLES, number), indices_or_sections=3, axis=0)
         peepholes = [node.tuple_field(cut, index) for index in range(3)]
     return gates, Weights(recurrence, own, peepholes, hidden, multiply)
+
+
+def _in_rows(node: NodeView, x: SSAValue) -> SSAValue:
+    """The inputs of all time steps and batch entries as the rows of a matrix, if the batch is dynamic.
+
+    A tile of the product then has rows of several time steps: in most runs the batch is small.
+    """
+    _, batch, size = shape_of(x.type)
+    if isinstance(batch, int) or not isinstance(size, int) or size == 0:
+        return x
+    return node.emit("reshape", x, newshape=(-1, size))
 
 
 def _initial(node: NodeView, x: SSAValue, index: int, number: int, hidden: int) -> SSAValue:

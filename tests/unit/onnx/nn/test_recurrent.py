@@ -88,6 +88,15 @@ def test_open_sizes(op: str) -> None:
     agree(built(op, data, named=True, direction="bidirectional"), data)
 
 
+def test_inputs_of_open_sizes_are_rows_of_a_matrix() -> None:
+    proto = built("LSTM", arrays("LSTM", 1, ()), named=True)
+    module = create_pass("relay-infer-type")(import_onnx(proto))
+    products = [op for op in module.walk() if op.name == "relay.nn.matmul"]
+    assert [len(shape_of(op.operands[0].type)) for op in products] == [2, 2]
+    reshaped = [op for op in module.walk() if op.name == "relay.reshape_like"]
+    assert [len(shape_of(op.results[0].type)) for op in reshaped] == [3]
+
+
 @pytest.mark.parametrize("op", GATES)
 def test_states_of_open_batch(op: str) -> None:
     """The states have the batch of X in all iterations; a run refuses initial states of another batch."""
