@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,10 @@ from support.tool_server.served import served
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text()
 CONTRIBUTING = (ROOT / "CONTRIBUTING.md").read_text()
+FOLDERS = (
+    *("dialects", "target", "interpreters", "passes", "lowering", "frontend", "runtime", "tools", "compat"),
+    *("index_algebra", "src", "tests", "docs", "examples", "benchmarks"),
+)
 SMALL_MODEL = ROOT / "tests" / "lit" / "tools" / "Inputs" / "make_model.py"
 
 
@@ -52,22 +57,21 @@ def test_programs_run(block: str, folder: Path, environment: dict[str, str]) -> 
 @pytest.mark.parametrize("document", ["README.md", "CONTRIBUTING.md", "docs/design.md", "docs/README.md"])
 def test_mentioned_paths_exist(document: str) -> None:
     mentioned = re.findall(r"`((?:[\w.]+/)+(?:[\w.]+)?)`", (ROOT / document).read_text())
-    folders = (
-        "dialects",
-        "target",
-        "interpreters",
-        "passes",
-        "lowering",
-        "frontend",
-        "runtime",
-        "tools",
-        "compat",
-        "tests",
-        "docs",
-        "examples",
-    )
-    missing = [path for path in mentioned if path.split("/")[0] in folders and not (ROOT / path).exists()]
+    missing = [path for path in mentioned if path.split("/")[0] in FOLDERS and not (ROOT / path).exists()]
     assert missing == []
+
+
+@pytest.mark.parametrize(
+    "document", [ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))], ids=lambda p: p.name
+)
+def test_files_mentioned_by_the_end_of_their_paths_exist(document: Path) -> None:
+    mentioned = re.findall(r"`((?:\w+/)+\w+\.py)`", document.read_text())
+    assert [path for path in mentioned if not any(file.endswith(f"/{path}") for file in python_files())] == []
+
+
+@cache
+def python_files() -> tuple[str, ...]:
+    return tuple(file.as_posix() for folder in FOLDERS for file in (ROOT / folder).rglob("*.py"))
 
 
 def test_make_targets_exist() -> None:
