@@ -169,13 +169,11 @@ def _gates(
     """The product of the input and W at all time steps, plus the biases, and the weights for the step."""
     recurrence = of_direction(node, 2, number)
     x = _reversed(node, x, lengths) if is_reversed else x
+    rows = _in_rows(node, x)
     if kind.multiply is None:
-        gates, multiply = (
-            node.emit("nn.matmul", _in_rows(node, x), of_direction(node, 1, number), transpose_b=True),
-            None,
-        )
+        gates, multiply = node.emit("nn.matmul", rows, of_direction(node, 1, number), transpose_b=True), None
     else:
-        gates, multiply = kind.multiply(node, 1, number)(node, x), kind.multiply(node, 2, number)
+        gates, multiply = kind.multiply(node, 1, number)(node, rows), kind.multiply(node, 2, number)
     own: SSAValue | None = None
     if node.optional_input(3) is not None:
         both = node.emit("split", of_direction(node, 3, number), indices_or_sections=2, axis=0)
