@@ -1,4 +1,4 @@
-"""The tiles of kernels stay in registers: fused multiply-adds of full vectors, and no spills in inner loops.
+"""The tiles of kernels stay in registers: arithmetic of full vectors, and no spills in inner loops.
 
 A CPU without this instruction multiplies and adds vectors; `llvm.fma` would become a call per lane there.
 """
@@ -25,6 +25,8 @@ SPILL = re.compile(r"-?\d*\(%rsp\)")
 """A place on the stack at a constant offset; buffers on the stack are accessed with an index."""
 MASKED = re.compile(r"%k\d|vmaskmov")
 """An instruction on some lanes of a vector."""
+ARITHMETIC = re.compile(r"\bv(?:add|sub|mul|max)[ps]s\b")
+"""Arithmetic of vectors or single numbers of f32."""
 BRANCH_BACK = re.compile(r"^\s+j\w+\s+(\.L\w+)")
 
 
@@ -84,6 +86,25 @@ def attention() -> relay.Function:
     return relay.Function([x, y], relay.Tuple([scores, relay.nn.dense(relay.reshape(row, (1, 128)), weight(64, 128))]))
 
 
+def fused_attention() -> relay.Function:
+    """Attention whose scores stay in the cache: two products and a softmax in one kernel."""
+    queries, keys, values = (relay.var(name, shape=(4, 64, 64)) for name in ("q", "k", "v"))
+    scores = relay.nn.softmax(relay.nn.batch_matmul(queries, keys) * relay.const(np.float32(0.125)))
+    return relay.Function([queries, keys, values], relay.nn.batch_matmul(scores, values, transpose_b=False))
+
+
+def layer_norm() -> relay.Function:
+    """Rows that are so long that LLVM keeps the loop of each stage."""
+    x = relay.var("x", shape=(4, 8192))
+    return relay.Function([x], relay.nn.layer_norm(x, weight(8192), weight(8192)))
+
+
+def softmax() -> relay.Function:
+    """Rows that are so long that LLVM keeps the loop of each stage."""
+    x = relay.var("x", shape=(4, 8192))
+    return relay.Function([x], relay.nn.softmax(x))
+
+
 def product_of_open_sizes() -> relay.Function:
     """A product whose sizes are all dynamic: full tiles, and partial ones with masks."""
     x, y = relay.var("x", shape=("m", "k")), relay.var("y", shape=("k", "n"))
@@ -118,8 +139,17 @@ def compiled_functions(program: relay.Function, cpu: str, threads: int, folder: 
 
 def loops_with_products(program: relay.Function, cpu: str, folder: Path) -> list[list[str]]:
     """The innermost loops with fused multiply-adds in the code for a CPU."""
-    loops = [loop for function in compiled_functions(program, cpu, 1, folder) for loop in innermost_loops(function)]
+    loops = loops_of(program, cpu, folder)
     return [loop for loop in loops if any("vfmadd" in line for line in loop)]
+
+
+def loops_of(program: relay.Function, cpu: str, folder: Path) -> list[list[str]]:
+    """The innermost loops in the code for a CPU."""
+    module, target = relay.Module.from_expr(program), f"cpu -mcpu={cpu} -num-threads=1"
+    xrelay.compile(module, target=target, threads=1, dump_stages=folder, cache=False)
+    text = next(folder.glob("*_native.s")).read_text()
+    functions = re.split(r"^(?=\w+:)", text, flags=re.MULTILINE)  # labels are unique in a function only
+    return [each for function in functions for each in innermost_loops(function)]
 
 
 def spills(loop: list[str], vector: str) -> list[str]:
@@ -130,13 +160,24 @@ def spills(loop: list[str], vector: str) -> list[str]:
 VECTORS = [("haswell", "ymm"), ("skylake-avx512", "zmm"), ("sapphirerapids", "zmm"), ("znver5", "zmm")]
 
 
-@pytest.mark.parametrize("program", [convolutions, attention])
+@pytest.mark.parametrize("program", [convolutions, attention, fused_attention])
 @pytest.mark.parametrize(("cpu", "vector"), VECTORS)
 def test_scheduled_kernels_have_no_spills(program: Callable[[], relay.Function], cpu: str, vector: str, tmp_path: Path):
     loops = loops_with_products(program(), cpu, tmp_path)
     assert len(loops) >= 4
     for loop in loops:
         assert all(vector in line for line in loop if "vfmadd" in line)
+        assert not spills(loop, vector)
+
+
+@pytest.mark.parametrize("program", [layer_norm, softmax])
+@pytest.mark.parametrize(("cpu", "vector"), VECTORS)
+def test_stages_of_rows_fill_vectors(program: Callable[[], relay.Function], cpu: str, vector: str, tmp_path: Path):
+    loops = loops_of(program(), cpu, tmp_path)
+    stages = [loop for loop in loops if any(ARITHMETIC.search(line) for line in loop)]
+    assert len(stages) >= 3
+    for loop in stages:
+        assert all(vector in line for line in loop if ARITHMETIC.search(line))
         assert not spills(loop, vector)
 
 
