@@ -26,3 +26,14 @@ func.func private @blocked(%x: tensor<1x2x9x9x8xf32>) -> tensor<1x2x5x5x8xf32> a
   %r = relay.nn.max_pool2d(%x) {pool_size = [5, 5], layout = "NCHW8c"} : (tensor<1x2x9x9x8xf32>) -> tensor<1x2x5x5x8xf32>
   func.return %r : tensor<1x2x5x5x8xf32>
 }
+
+// Rows, then columns, then the depth.
+// CHECK-LABEL: @volume
+// CHECK-SAME:  max_pool3d.separable
+// CHECK:       [[ROWS:%.*]] = topi.pool3d(%x) {kind = "max", kernel = array<i64: 1, 1, 3>{{.*}}} : (tensor<1x2x8x9x10xf32>) -> tensor<1x2x8x9x8xf32>
+// CHECK-NEXT:  [[COLUMNS:%.*]] = topi.pool3d([[ROWS]]) {kind = "max", kernel = array<i64: 1, 3, 1>{{.*}}} : (tensor<1x2x8x9x8xf32>) -> tensor<1x2x8x7x8xf32>
+// CHECK-NEXT:  topi.pool3d([[COLUMNS]]) {kind = "max", kernel = array<i64: 3, 1, 1>{{.*}}} : (tensor<1x2x8x7x8xf32>) -> tensor<1x2x6x7x8xf32>
+func.func private @volume(%x: tensor<1x2x8x9x10xf32>) -> tensor<1x2x6x7x8xf32> attributes {relay.primitive} {
+  %r = relay.nn.max_pool3d(%x) {pool_size = [3, 3, 3]} : (tensor<1x2x8x9x10xf32>) -> tensor<1x2x6x7x8xf32>
+  func.return %r : tensor<1x2x6x7x8xf32>
+}
