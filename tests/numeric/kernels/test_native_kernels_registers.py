@@ -145,11 +145,7 @@ def loops_with_products(program: relay.Function, cpu: str, folder: Path) -> list
 
 def loops_of(program: relay.Function, cpu: str, folder: Path) -> list[list[str]]:
     """The innermost loops in the code for a CPU."""
-    module, target = relay.Module.from_expr(program), f"cpu -mcpu={cpu} -num-threads=1"
-    xrelay.compile(module, target=target, threads=1, dump_stages=folder, cache=False)
-    text = next(folder.glob("*_native.s")).read_text()
-    functions = re.split(r"^(?=\w+:)", text, flags=re.MULTILINE)  # labels are unique in a function only
-    return [each for function in functions for each in innermost_loops(function)]
+    return [loop for function in compiled_functions(program, cpu, 1, folder) for loop in innermost_loops(function)]
 
 
 def spills(loop: list[str], vector: str) -> list[str]:
