@@ -170,12 +170,17 @@ def _tile(product: ProductView, tile: RegisterTile, draft: ScheduleDraft) -> Non
 def _decisions(
     view: KernelView, product: ProductView, tile: RegisterTile
 ) -> tuple[SharedAxis | None, SharedAxis | None, bool]:
-    """Returns the axis that threads share, the axis to move out, and whether the weight is prefetched."""
+    """Returns the axis that threads share, the axis to move out, and whether the weight is prefetched.
+
+    With pieces of rows on one thread, the weight stays in the L2 cache for all pieces.
+    """
     if product.is_depthwise:
         return None, None, False
-    shared = _shared_rows(view, product, tile.rows)
-    moved = _moved_axis(view, product, tile) if shared is None else shared
-    return shared, moved, _is_streamed(view, product)
+    if (shared := _shared_rows(view, product, tile.rows)) is not None:
+        return shared, shared, _is_streamed(view, product)
+    moved = _moved_axis(view, product, tile)
+    has_pieces = moved is not None and moved.position == product.positions[Role.ROWS]
+    return None, moved, not has_pieces and _is_streamed(view, product)
 
 
 def _is_streamed(view: KernelView, product: ProductView) -> bool:
