@@ -136,7 +136,8 @@ class ValueMap(Generic[OperandT]):
             return ValueMap((self.exprs[0] + other * factor,), self.operands)
         space = Space(self.operands)
         (added,) = space.lift(other)
-        return _numbered([self.exprs[0] + added * factor], space.values)
+        summand = added if factor == 1 else times(added, const(factor))
+        return _numbered([binary(AffineBinaryOpKind.Add, self.exprs[0], summand)], space.values)
 
     def size(self, sizes: Mapping[OperandT, int] | None = None) -> int:
         """The size of the longest expression; an operand counts as `sizes` specifies, or as 1."""

@@ -87,7 +87,7 @@ _INTRINSIC: Final = re.compile(r"llvm\.[A-Za-z0-9_.]+")
 def fast_math(op: Operation) -> str:
     """Returns the fast-math flags of an op, each followed by a space."""
     flags = op.properties.get("fastmathFlags")
-    if not isinstance(flags, llvm.FastMathAttr) or not flags.data:
+    if type(flags) is not llvm.FastMathAttr or not flags.data:
         return ""
     if len(flags.data) == len(FastMathFlag):
         return "fast "
@@ -98,9 +98,9 @@ def _integer_flags(op: Operation) -> str:
     """Returns the flags `nuw nsw exact disjoint` that an op has, each followed by a space."""
     text = ""
     overflow = op.properties.get("overflowFlags")
-    if isinstance(overflow, IntegerAttr):
+    if type(overflow) is IntegerAttr:
         text += _no_wrap(overflow.value.data)
-    elif isinstance(overflow, llvm.OverflowAttr):
+    elif type(overflow) is llvm.OverflowAttr:
         text += _no_wrap(overflow.to_int())
     text += "exact " if "isExact" in op.properties else ""
     return text + ("disjoint " if "isDisjoint" in op.properties else "")

@@ -114,7 +114,7 @@ class KernelWriter:
         allocated: list[memref.AllocOp] = []
         for op in block.ops:
             self._emitter.location = op.location
-            if isinstance(op, func.ReturnOp):
+            if type(op) is func.ReturnOp:
                 self._free(allocated, op)
             try:
                 self._statement(op)
@@ -122,7 +122,7 @@ class KernelWriter:
                 if error.location is not None:
                     raise
                 raise LoweringError(error.message, location=location_of(op), help=error.help) from error
-            if isinstance(op, memref.AllocOp) and op not in self._on_stack:
+            if type(op) is memref.AllocOp and op not in self._on_stack:
                 allocated.append(op)
         if not isinstance(block.last_op, func.ReturnOp):
             self._free(allocated, None)

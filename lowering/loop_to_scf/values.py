@@ -48,12 +48,13 @@ class Values:
     def get(self, old: SSAValue) -> SSAValue:
         """Returns the scalar or vector for `old`, computed here if it is an expression; constants are made per use."""
         known = self._known.get(old)
-        if isinstance(known, SSAValue):
-            return known
+        # `SSAValue` is the last, since `isinstance` of an abstract class is slow for others.
         if isinstance(known, ValueMap):
             return self._computed(known)
         if isinstance(known, Condition):
             return self._condition_value(known)
+        if isinstance(known, SSAValue):
+            return known
         if known is None:
             raise LoweringError(f"the value {old} is used before its definition")
         return self._emitter.constant(known)

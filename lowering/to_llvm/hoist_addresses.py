@@ -10,7 +10,7 @@ from typing import Final, NamedTuple, TypeAlias
 from xdsl.context import Context
 from xdsl.dialects import llvm
 from xdsl.dialects.builtin import IntegerAttr, IntegerType, ModuleOp
-from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 
 from xrelay.dialects.shared.attribute_names import NOALIAS
 from xrelay.dialects.shared.op_lists import ops_at
@@ -30,7 +30,7 @@ _WHOLE: Final = LoopAnnotationAttr.unroll_full()
 _SLT: Final = 2
 """`slt` among the predicates of `llvm.icmp`."""
 
-_Key: TypeAlias = "tuple[type[Operation], tuple[int, ...], frozenset[tuple[str, Attribute]]]"
+_Key: TypeAlias = "tuple[type[Operation], tuple[int, ...]]"
 
 
 @dataclass(frozen=True)
@@ -129,7 +129,7 @@ class _Hoisting:
     reads: UnwrittenArguments
     depths: dict[SSAValue, int] = field(default_factory=dict[SSAValue, int])
     """The loop depth of each value; absent values have depth 0."""
-    moved: dict[tuple[Block, _Key], Operation] = field(default_factory=dict[tuple[Block, _Key], Operation])
+    moved: dict[tuple[Block, _Key], list[Operation]] = field(default_factory=dict[tuple[Block, _Key], list[Operation]])
 
     def run(self) -> None:
         """Moves all ops that can be moved, operands before their users."""
@@ -240,9 +240,12 @@ class _Hoisting:
 
     def _move(self, op: Operation, target: Block) -> Operation:
         """Moves an op to the end of a block, or replaces it with an equal op there; returns the op there."""
-        key = type(op), tuple(map(id, op.operands)), frozenset(op.properties.items())
-        known = self.moved.setdefault((target, key), op)
-        if known is not op and known.result_types == op.result_types:
+        candidates = self.moved.setdefault((target, (type(op), tuple(map(id, op.operands)))), [])
+        # Compared, not hashed: xDSL hashes attributes field by field, and equal ones are mostly the same object.
+        known = next((each for each in candidates if each.properties == op.properties), None)
+        if known is None:
+            candidates.append(op)
+        elif known is not op and known.result_types == op.result_types:
             op.results[0].replace_all_uses_with(known.results[0])
             op.detach()
             op.erase()

@@ -322,7 +322,7 @@ def _any(conditions: Number) -> Number:
 
 
 def _is_legal(op: Operation) -> bool:
-    if isinstance(op, DivfOp):
+    if type(op) is DivfOp:
         return not is_rounded_quotient(op)
     return _is_legal_function(op)
 
