@@ -13,7 +13,7 @@ def unpack(words: Array, bits: int) -> Array:
     """Returns the numbers in words of i32, as i32: `32 / bits` times as many along the last axis."""
     above = np.arange(_WORD - bits, -1, -bits, dtype=np.int32)
     numbers = np.left_shift(words[..., np.newaxis], above) >> np.int32(_WORD - bits)
-    return numbers.reshape(*words.shape[:-1], -1)
+    return numbers.reshape(*words.shape[:-1], words.shape[-1] * len(above))
 
 
 def pack(numbers: Array, bits: int) -> Array:

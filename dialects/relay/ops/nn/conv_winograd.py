@@ -206,8 +206,8 @@ class ContribConv2DWinogradWithoutWeightTransformOp(ConvOp):
         padded = np.pad(cropped, [(0, 0), (0, 0), *sides])
         tiles = np.lib.stride_tricks.sliding_window_view(padded, forward.shape, (2, 3))[:, :, ::tile, ::tile]
         values = np.einsum("pk,ncyxkl,ql->pqnyxc", forward, tiles, forward, optimize=True)
-        products = np.matmul(values.reshape(*forward.shape, -1, kernel.shape[1]), kernel.transpose(2, 3, 1, 0))
-        sums = products.reshape(*values.shape[:-1], -1)
+        rows = values.reshape(*forward.shape, prod(values.shape[2:-1]), kernel.shape[1])
+        sums = np.matmul(rows, kernel.transpose(2, 3, 1, 0)).reshape(*values.shape[:-1], kernel.shape[0])
         result = np.einsum("ip,pqnyxo,jq->noyixj", backward, sums, backward, optimize=True)
         whole = result.reshape(*result.shape[:2], grid[0] * tile, grid[1] * tile)
         return self.to_layout(whole[:, :, : counts[0], : counts[1]])

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from math import prod
 
+import numpy as np
 import pytest
 from support.levels import assert_same, check_levels, check_native, outputs
 from support.relay_examples import example_inputs, example_module
@@ -14,8 +15,11 @@ from xdsl.dialects.func import FuncOp
 from xdsl.rewriter import Rewriter
 
 from xrelay.dialects.relay.core.registry import relay_ops
+from xrelay.dialects.relay.meaning.packed_numbers import unpack
 from xrelay.dialects.relay.structure.composite import CompositeOp
 from xrelay.dialects.shared.types import is_static, shape_of
+from xrelay.passes.infra.printing import print_module
+from xrelay.passes.infra.source import full_context, parse_module
 from xrelay.passes.infra.verify import verify_module
 
 OPERATORS = relay_ops()
@@ -62,3 +66,14 @@ def test_the_parts_of_a_composite_compute_its_meaning(name: str) -> None:
     Rewriter.replace_op(op, parts, [value])
     verify_module(expanded)
     assert_same(outputs(expanded, example_inputs(expanded)), outputs(whole, example_inputs(whole)), "parts", 1e-6)
+
+
+@pytest.mark.parametrize("name", ["nn.conv2d", "nn.contrib_conv2d_winograd_without_weight_transform"])
+def test_an_example_without_images_has_an_empty_result(name: str) -> None:
+    text = print_module(example_module(OPERATORS[name])).replace("tensor<1x", "tensor<0x")
+    module = parse_module(full_context(), text, name)
+    check_native(module, example_inputs(module))
+
+
+def test_no_words_have_no_numbers() -> None:
+    assert unpack(np.zeros((0, 3), np.int32), 4).shape == (0, 24)
