@@ -246,8 +246,8 @@ def _woven(
     lowerings: dict[Phase, tuple[str, ...]] = {
         # Basic block normal form is here, not in the optimiser, so that no optimiser option disables it.
         Phase.FUSED: ("relay-to-basic-block-normal-form", *fuse, "relay-outline-fused", *KERNELS),
-        Phase.TOPI: ("convert-relay-to-topi", "topi-inline-injective", "dce"),
-        Phase.LOOP: ("topi-expand-named", "topi-inline-injective", "dce", *to_loops),
+        Phase.TOPI: ("convert-relay-to-topi", "topi-inline-injective"),
+        Phase.LOOP: ("topi-expand-named", "topi-inline-injective", *to_loops),
         Phase.SCHEDULED: ("loop-apply-schedules", "loop-plan-memory", "loop-lower-blocks", "loop-split-conditions"),
         Phase.SCF: (to_scf, "scf-select-versions", "scf-simplify"),
         Phase.LLVM: llvm,

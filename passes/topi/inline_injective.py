@@ -10,10 +10,12 @@ from xdsl.dialects import func
 from xdsl.dialects.builtin import LocationAttr, ModuleOp, StringAttr
 from xdsl.ir import Block, Operation, OpResult, SSAValue
 from xdsl.ir.affine import AffineDimExpr
+from xdsl.transforms.dead_code_elimination import is_trivially_dead
 
 from xrelay.dialects.shared.attribute_names import EXPANDED_FROM, MATERIALIZED
 from xrelay.dialects.shared.levels import level_of
 from xrelay.dialects.shared.locations import fuse_locations
+from xrelay.dialects.shared.op_lists import ops_in
 from xrelay.dialects.topi import CheckedIndexOp, ComputeOp, GuardOp, InBoundsOp, IndexOp, ReadOp, ScatterOp, YieldOp
 from xrelay.dialects.topi.index_map import IndexMap, Place, extent_of, index_ranges, stored
 from xrelay.dialects.topi.index_space import BodyOp, compute_around
@@ -82,7 +84,8 @@ class TopiInlineInjectivePass(XRelayPass):
       in which no quotient is simplified: each step uses the previous expression several times.
 
     Consumers are visited first, so that each body is copied once for each read, however long the chain. Equal reads of
-    one body are merged before.
+    one body are merged before. At the end, ops without effects whose results nothing uses are erased: computes, and
+    indices that only erased reads took. xDSL's `dce` does the same in ten times as many steps.
     """
 
     name = "topi-inline-injective"
@@ -98,6 +101,15 @@ class TopiInlineInjectivePass(XRelayPass):
         for function in op.ops:
             if isinstance(function, func.FuncOp) and function.body.blocks:
                 inline_injective(function.body.block, self.max_recompute)
+                _erase_unused(function)
+
+
+def _erase_unused(function: func.FuncOp) -> None:
+    """Erases ops without effects whose results nothing uses, such as an index that only the erased reads took."""
+    for op in reversed(ops_in(function.body)):
+        if is_trivially_dead(op):
+            op.detach()
+            op.erase()
 
 
 def inline_injective(block: Block, max_recompute: int) -> None:

@@ -29,8 +29,8 @@ UNKNOWN = "!relay.incomplete"
 STEPS = [
     ("relay fused", "relay-infer-type,relay-name-extents,relay-fuse-ops,relay-outline-fused"),
     ("topi", "convert-relay-to-topi"),
-    ("topi inlined", "topi-inline-injective,dce"),
-    ("topi expanded", "topi-expand-named,topi-inline-injective,dce"),
+    ("topi inlined", "topi-inline-injective"),
+    ("topi expanded", "topi-expand-named,topi-inline-injective"),
     ("loop", "convert-topi-to-loop"),
     ("loop scheduled", "loop-assign-schedules,loop-apply-schedules"),
     ("loop without blocks", "loop-plan-memory,loop-lower-blocks"),

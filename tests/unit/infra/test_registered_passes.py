@@ -65,7 +65,7 @@ def stage_of(name: str, opt_level: int = 3) -> dict[Phase, tuple[str, ...]]:
             Phase.FUSED,
             (NAME, "relay-to-basic-block-normal-form", "relay-fuse-ops{fuse-opt-level=3}"),
         ),
-        ("after dce#2", Phase.LOOP, ("dce", NAME, "topi-add-versions")),
+        ("after topi-inline-injective#2", Phase.LOOP, ("topi-inline-injective", NAME, "topi-add-versions")),
     ],
 )
 def test_a_pass_runs_at_its_point(at: str, phase: Phase, neighbours: tuple[str, ...]) -> None:

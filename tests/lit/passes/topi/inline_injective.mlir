@@ -1,6 +1,6 @@
 // RUN: xrelay-opt %s -p topi-inline-injective | filecheck %s
 // RUN: xrelay-opt %s -p 'topi-inline-injective{max-recompute=0}' | filecheck %s --check-prefix NEVER
-// RUN: xrelay-opt %s -p topi-inline-injective,dce | filecheck %s --check-prefix KEPT
+// RUN: xrelay-opt %s -p topi-inline-injective | filecheck %s --check-prefix KEPT
 
 // Index expressions are composed; the body is evaluated at them.
 // CHECK-LABEL: func.func @chain
@@ -360,4 +360,31 @@ func.func @materialized(%x: tensor<8xf32>) -> tensor<8xf32> {
     topi.yield %m : f32
   }
   func.return %b : tensor<8xf32>
+}
+
+// A compute that nothing reads is erased, with the ops that only it uses; an unused check of an index stays.
+// CHECK-LABEL: func.func @unused
+// CHECK-NEXT: %[[r:.*]] = topi.compute "copy"
+// CHECK-NEXT: topi.read
+// CHECK-NEXT: topi.checked_index
+// CHECK-NEXT: topi.yield
+// CHECK-NEXT: }
+// CHECK-NEXT: func.return %[[r]]
+func.func @unused(%x: tensor<8xf32>, %k: tensor<8xindex>) -> tensor<8xindex> {
+  %a = topi.compute "scale" [%i : 8] : tensor<8xf32> {
+    %v = topi.read %x[%i] : tensor<8xf32>
+    %s = arith.addf %v, %v : f32
+    topi.yield %s : f32
+  }
+  %b = topi.compute "relu" [%i : 8] : tensor<8xf32> {
+    %v = topi.read %a[%i] : tensor<8xf32>
+    topi.yield %v : f32
+  }
+  %r = topi.compute "copy" [%i : 8] : tensor<8xindex> {
+    %v = topi.read %k[%i] : tensor<8xindex>
+    %w = topi.read %x[%i] : tensor<8xf32>
+    %c = topi.checked_index %v of 8
+    topi.yield %v : index
+  }
+  func.return %r : tensor<8xindex>
 }
