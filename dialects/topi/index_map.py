@@ -67,9 +67,9 @@ def index_map(access: AffineMapAttr, indices: Sequence[SSAValue], symbols: DimsA
 def stored(index: IndexMap) -> tuple[AffineMapAttr, list[SSAValue], DimsAttr | None]:
     """The parts of a map that an op stores: the attribute, the index operands, and the dimensions of the symbols."""
     values = [place for place in index.operands if isinstance(place, SSAValue)]
-    dims = [place for place in index.operands if not isinstance(place, SSAValue)]
-    if not dims:
+    if len(values) == len(index.operands):
         return AffineMapAttr(AffineMap(len(values), 0, index.exprs)), values, None
+    dims = [place for place in index.operands if not isinstance(place, SSAValue)]
     counts = [0, 0]
     renaming: dict[int, AffineExpr] = {}
     for position, place in enumerate(index.operands):
@@ -147,8 +147,11 @@ def with_sizes(index: IndexMap, sizes: Mapping[str, int]) -> IndexMap:
 def extent_of(value: SSAValue) -> Dim | None:
     """The extent of an index variable of a compute; None for other index values."""
     if isinstance(value, BlockArgument) and isinstance(compute := value.block.parent_op(), BodyOp):
-        extents = (*compute.spatial, *compute.reduction)
-        return extents[value.index] if value.index < len(extents) else None
+        number, spatial = value.index, compute.spatial
+        if number < len(spatial):
+            return spatial[number]
+        reduction = compute.reduction
+        return reduction[number - len(spatial)] if number < len(spatial) + len(reduction) else None
     return None
 
 
@@ -161,7 +164,8 @@ def index_ranges(space: Space[Place]) -> Box:
 
 
 def _range(place: Place, space: Space[Place]) -> Interval | Below | None:
-    if isinstance(place, SSAValue):
+    # The exact type is tested first: `isinstance` of an abstract class is slow, and most places are variables.
+    if type(place) is BlockArgument or isinstance(place, SSAValue):
         extent = extent_of(place)
         if isinstance(extent, int):
             return (0, extent - 1)

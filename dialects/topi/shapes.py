@@ -69,12 +69,12 @@ def ints(values: Sequence[int]) -> DenseArrayBase[IntegerType]:
 
 def bit_width(type: Attribute) -> int:
     """The width of a scalar type in bits; index counts as 64."""
-    if isinstance(type, IndexType):
-        return 64
-    if isinstance(type, IntegerType):
-        return type.width.data
     if isinstance(type, AnyFloat):
         return type.bitwidth
+    if isinstance(type, IntegerType):
+        return type.width.data
+    if isinstance(type, IndexType):
+        return 64
     raise VerifyException(f"{type} is not a scalar type")
 
 

@@ -251,7 +251,7 @@ class _Hoisting:
             op.erase()
             return known
         for operand in op.operands:
-            if isinstance(constant := operand.owner, Operation) and type(constant) in _CONSTANTS:
+            if type(constant := operand.owner) in _CONSTANTS and isinstance(constant, Operation):
                 self._move_to_entry(constant)
         _move_before(op, target.last_op)
         return op

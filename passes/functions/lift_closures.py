@@ -69,7 +69,7 @@ from xrelay.dialects.relay.structure.scope import IfOp, LetOp
 from xrelay.dialects.relay.structure.yields import YieldOp, yielded
 from xrelay.dialects.shared.attribute_names import BINDS, CALLERS, FORM
 from xrelay.dialects.shared.locations import location_of
-from xrelay.dialects.shared.op_lists import defined_values
+from xrelay.dialects.shared.op_lists import defined_values, ops_of
 from xrelay.dialects.shared.types import ClosureType, IncompleteType, dims_in, tuple_type, with_dims
 from xrelay.errors import PassError
 from xrelay.index_algebra.dims import ANY
@@ -108,13 +108,13 @@ class RelayLiftClosuresPass(XRelayPass):
 
 def lift_closures(module: ModuleOp, *, keep: bool = False) -> None:
     """Lifts the closures of `module`; unless `keep` is set, turns the new functions into loops or inlines them."""
-    if not any(isinstance(op, FnOp | InvokeOp) for op in walk_ops(module)):
+    if not ops_of(module, FnOp, InvokeOp):
         return
     # No closures flow to the parameters of functions that are never called.
     eliminate_dead_code(module)
     if not any(CALLERS in op.attributes for op in module.body.block.ops):
         check_types(module)  # relay-add-callers checks types, and the calls that it adds are not typed yet
-    calls = [op for op in walk_ops(module) if isinstance(op, FnOp | InvokeOp)]
+    calls = ops_of(module, FnOp, InvokeOp)
     if not calls:
         return
     _leave_out_lets(module)

@@ -356,4 +356,5 @@ def kernel_name(operators: Sequence[str]) -> str:
 
 def _symbol(op: Operation) -> StringAttr | None:
     name = op.properties.get("group_name" if kind_of(op) is OpKind.GROUP else "sym_name")
-    return name if isinstance(name, StringAttr) else None
+    # The exact type: `isinstance` of an abstract class is slow for None, and most ops have no symbol.
+    return name if type(name) is StringAttr else None

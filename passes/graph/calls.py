@@ -38,8 +38,9 @@ def mentioned_symbols(op: Operation) -> Iterator[str]:
         pending: list[Attribute] = [*inner.properties.values(), *inner.attributes.values()]
         while pending:
             attribute = pending.pop()
-            if isinstance(attribute, SymbolRefAttr):
+            # Exact types: `isinstance` of an abstract class is slow, and most attributes are none of these.
+            if type(attribute) is SymbolRefAttr:
                 yield attribute.root_reference.data
-            elif isinstance(attribute, ArrayAttr | DictionaryAttr) and id(attribute) not in seen:
+            elif (type(attribute) is ArrayAttr or type(attribute) is DictionaryAttr) and id(attribute) not in seen:
                 seen[id(attribute)] = attribute
                 pending.extend(attribute.data if isinstance(attribute, ArrayAttr) else attribute.data.values())

@@ -170,7 +170,7 @@ class _Folder:
             self._record_shape(op)
         elif isinstance(op, QnnOp) and not self.fold_qnn:
             return
-        elif may_fold(op) and all(self.replacements.of(operand) in self.known for operand in op.operands):
+        elif all(self.replacements.of(operand) in self.known for operand in op.operands) and may_fold(op):
             self._evaluate(op)
 
     def _field(self, op: TupleGetItemOp) -> SSAValue | None:
@@ -358,7 +358,7 @@ def may_fold(op: Operation) -> bool:
         or requirements_of(op)
         # Its names may be used by other ops, and would have no definition if it were folded.
         or isinstance(op, ExtentsOp)
-        or isinstance(op.results[0].type, SequenceType | OptionalType | ClosureType)
+        or type(op.results[0].type) in (SequenceType, OptionalType, ClosureType)
     ):
         return False
     return kind_of(op) in (OpKind.TUPLE, OpKind.FIELD) or can_evaluate(op)

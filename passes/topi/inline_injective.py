@@ -15,7 +15,7 @@ from xdsl.transforms.dead_code_elimination import is_trivially_dead
 from xrelay.dialects.shared.attribute_names import EXPANDED_FROM, MATERIALIZED
 from xrelay.dialects.shared.levels import level_of
 from xrelay.dialects.shared.locations import fuse_locations
-from xrelay.dialects.shared.op_lists import ops_in
+from xrelay.dialects.shared.op_lists import is_kind, ops_in, ops_of
 from xrelay.dialects.topi import CheckedIndexOp, ComputeOp, GuardOp, InBoundsOp, IndexOp, ReadOp, ScatterOp, YieldOp
 from xrelay.dialects.topi.index_map import IndexMap, Place, extent_of, index_ranges, stored
 from xrelay.dialects.topi.index_space import BodyOp, compute_around
@@ -182,8 +182,8 @@ def _inlined_index_size(read: ReadOp, producer: ComputeOp) -> int:
     """The size of the longest index expression of `producer` at the index of `read`, before simplification."""
     index = read.index
     sizes: dict[Place, int] = {variable: index[axis].size() for axis, variable in enumerate(producer.spatial_vars)}
-    accesses = (op.index for op in producer.body.walk() if isinstance(op, ReadOp | IndexOp | InBoundsOp))
-    return max((access.size(sizes) for access in accesses), default=0)
+    accesses = ops_of(producer.body, ReadOp, IndexOp, InBoundsOp)
+    return max((access.index.size(sizes) for access in accesses), default=0)
 
 
 def _times_more(evaluations: Dim, points: Dim) -> float:
@@ -220,8 +220,8 @@ def _reads_all(read: ReadOp, shape: Shape) -> bool:
 def body_cost(block: Block) -> int:
     """The estimated cost of one evaluation of a body; a condition on the innermost index prevents vectorization."""
     total = 0
-    for op in block.walk():
-        if isinstance(op, GuardOp | CheckedIndexOp) or _gathers_lanes(op):
+    for op in ops_in(block):
+        if is_kind(type(op), (GuardOp, CheckedIndexOp)) or _gathers_lanes(op):
             total += BRANCH
         elif op.name in _FREE_OPS:
             total += FREE

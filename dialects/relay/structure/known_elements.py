@@ -26,7 +26,8 @@ class KnownElements:
     def of(self, value: SSAValue) -> Elements | None:
         """Returns the elements of `value`, each a number or an expression; None if they are not known."""
         known = self._known.get(value)
-        if known is None and isinstance(value, OpResult) and isinstance(value.op, ConstantOp):
+        # Exact types: `isinstance` of an abstract class is slow if the answer is no.
+        if known is None and type(value) is OpResult and type(value.op) is ConstantOp:
             known = elements_of_constant(value.op)
         return known
 

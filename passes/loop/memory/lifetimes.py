@@ -103,7 +103,7 @@ def lifetimes_in(block: Block) -> Lifetimes:
             first, last = _needed(root, op, step, spans) if spans else (step, step)
             lives.first[root] = min(lives.first.get(root, first), first)
             lives.last[root] = max(lives.last.get(root, last), last)
-            if isinstance(op, TRANSFERRING_OPS):
+            if is_kind(type(op), TRANSFERRING_OPS):
                 lives.given.add(root)
     return lives
 
@@ -118,7 +118,7 @@ def _loop_spans(ops: Sequence[Operation]) -> dict[Operation, tuple[int, int]]:
     steps = {op: step for step, op in enumerate(ops)}
     spans: dict[Operation, tuple[int, int]] = {}
     for op, step in steps.items():
-        if isinstance(op, LOOPS):
+        if is_kind(type(op), LOOPS):
             end = op.regions[-1].block.last_op
             spans[op] = (step, step if end is None else steps[end])
     return spans

@@ -15,6 +15,7 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from xrelay.dialects.loop.signature import output_arguments
 from xrelay.dialects.shared.attribute_names import NUM_OUTPUTS
+from xrelay.dialects.shared.op_lists import is_kind
 from xrelay.passes.infra.digraph import DisjointSets
 from xrelay.passes.loop.memory.buffer_size import expected_bytes
 from xrelay.passes.loop.memory.lifetimes import BlockLifetimes, BufferUses, ancestor_in, block_of
@@ -199,7 +200,7 @@ def _written_operands(op: Operation, functions: Mapping[str, func.FuncOp]) -> Co
     """The numbers of the operands to which an op may store."""
     if isinstance(op, memref.StoreOp | memref.CopyOp):
         return (1,)
-    if isinstance(op, _READERS):
+    if is_kind(type(op), _READERS):
         return ()
     callee = functions.get(op.callee.string_value()) if isinstance(op, func.CallOp) else None
     if callee is None or not callee.body.blocks or NUM_OUTPUTS not in callee.attributes:
