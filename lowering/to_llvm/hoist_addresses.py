@@ -21,8 +21,10 @@ from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
 
 _PLAIN: Final = (llvm.AddOp, llvm.SubOp, llvm.MulOp, llvm.GEPOp)
 _DIVISIONS: Final = (llvm.UDivOp, llvm.URemOp)
+_CHOICES: Final = frozenset(f"llvm.{each}.i64" for each in ("smin", "smax", "umin", "umax"))
+"""The intrinsics of minimums and maximums of indices."""
 _SPLATS: Final = (llvm.InsertElementOp, llvm.ShuffleVectorOp)
-_MOVED: Final = frozenset[type[Operation]]((*_PLAIN, *_DIVISIONS, *_SPLATS, llvm.LoadOp))
+_MOVED: Final = frozenset[type[Operation]]((*_PLAIN, *_DIVISIONS, *_SPLATS, llvm.LoadOp, llvm.CallIntrinsicOp))
 _CONSTANTS: Final = frozenset[type[Operation]]((llvm.ConstantOp, PoisonOp))
 _ANNOTATION: Final = "loop_annotation"
 """The annotation of a loop, on its back edge."""
@@ -49,15 +51,16 @@ class LlvmHoistAddressesPass(XRelayPass):
       llvm.br ^head(%next : i64)                         llvm.br ^head(%next : i64)
     ```
 
-    In a loop that is to be unrolled completely, an address is split by the loops that change its index: `%p[%i * 8 +
-    %j]` becomes `%q[%j]` with `%q = %p[%i * 8]` outside.
+    In loops that are to be unrolled completely, an address is split by the loops that change its index: `%p[%i * 8 +
+    %j]` becomes `%q[%j]` with `%q = %p[%i * 8]` outside. Sums of several such loops are split too: a tile of rows `%h`
+    and columns `%w` reads `%p[(%y + 2 * %h) * 240 + %w * 16]` as `%q[%h * 480][%w * 16]`, with `%q = %p[%y * 240]`.
 
     LLVM does so too, but only after it has unrolled the loop and copied these ops. An op moves before the outermost
-    loop that it may leave, and equal ops are merged there. Sums, products, addresses, splat vectors, and quotients by
-    nonzero constants are moved, since they can be executed speculatively. A load is moved out of loops that are to be
-    unrolled completely (LLVM would copy it for each iteration), if the loop certainly executes it and it reads an
-    argument marked `llvm.noalias` that the function never writes. Loops with an entry other than from the preceding
-    block stay unchanged.
+    loop that it may leave, and equal ops are merged there. Sums, products, addresses, splat vectors, minimums and
+    maximums of indices, and quotients by nonzero constants are moved, since they can be executed speculatively. A load
+    is moved out of loops that are to be unrolled completely (LLVM would copy it for each iteration), if the loop
+    certainly executes it and it reads an argument marked `llvm.noalias` that the function never writes. Loops with an
+    entry other than from the preceding block stay unchanged.
     """
 
     name = "llvm-hoist-addresses"
@@ -168,17 +171,20 @@ class _Hoisting:
         return op
 
     def _split_address(self, address: Operation, block: Block, around: Sequence[_Loop]) -> None:
-        """Splits an address in a loop that is to be unrolled by the loops that change its index.
+        """Splits an address in loops that are to be unrolled by the loops that change its index.
 
         LLVM would compute a sum of terms of several loops in the innermost one, even if parts of it were moved out.
         """
-        depth, back = len(around), self.blocks[around[-1].last].last_op
         pointer, *indices = address.operands
-        if len(indices) != 1 or back is None or back.attributes.get(_ANNOTATION) != _WHOLE:
+        if len(indices) != 1:
             return
         (index,) = indices
-        terms = _Terms.of(index, self.depths, depth)
-        if terms is None or self.depths.get(index, 0) < depth or self.depths.get(pointer, 0) == depth:
+        depth = self.depths.get(index, 0)  # the address leaves further loops
+        rolled = self._rolled_depth(around, depth)
+        if rolled == depth or self.depths.get(pointer, 0) >= depth:
+            return
+        terms = _Terms.of(index, self.depths, rolled)
+        if terms is None:
             return
         by_depth: dict[int, list[SSAValue]] = {}
         for atom in terms.factors:
@@ -215,16 +221,25 @@ class _Hoisting:
             more = 0
         address.operands[0] = pointer
         address.operands[1] = total(by_depth[innermost], 0)
-        self._erase_unused(index, depth)
+        self._erase_unused(index, rolled)
 
-    def _erase_unused(self, value: SSAValue, depth: int) -> None:
-        """Erases a sum of a loop depth without uses, and the sums and products that only it uses."""
+    def _rolled_depth(self, around: Sequence[_Loop], depth: int) -> int:
+        """Returns the depth of the innermost loop that is not to be unrolled, among the loops down to a depth."""
+        while depth and _is_unrolled(self.blocks[around[depth - 1].last]):
+            depth -= 1
+        return depth
+
+    def _erase_unused(self, value: SSAValue, rolled: int) -> None:
+        """Erases a sum inside of a loop depth without uses, and the sums and products that only it uses."""
         pending = [value]
         while pending:
             value = pending.pop()
             op = value.owner
-            if isinstance(op, llvm.AddOp | llvm.MulOp) and not value.uses and self.depths.get(value, 0) == depth:
+            if isinstance(op, llvm.AddOp | llvm.MulOp) and not value.uses and self.depths.get(value, 0) > rolled:
                 pending += set(op.operands)
+                assert op.parent is not None, "an operand is in a block"
+                if op in (known := self.moved.get((op.parent, _key(op)), [])):
+                    known.remove(op)
                 op.detach()
                 op.erase()
 
@@ -240,7 +255,7 @@ class _Hoisting:
 
     def _move(self, op: Operation, target: Block) -> Operation:
         """Moves an op to the end of a block, or replaces it with an equal op there; returns the op there."""
-        candidates = self.moved.setdefault((target, (type(op), tuple(map(id, op.operands)))), [])
+        candidates = self.moved.setdefault((target, _key(op)), [])
         # Compared, not hashed: xDSL hashes attributes field by field, and equal ones are mostly the same object.
         known = next((each for each in candidates if each.properties == op.properties), None)
         if known is None:
@@ -271,13 +286,13 @@ class _Terms:
     flags: IntegerAttr[IntegerType] = NO_WRAP
 
     @staticmethod
-    def of(index: SSAValue, depths: Mapping[SSAValue, int], depth: int) -> _Terms | None:
-        """Returns the terms of an index that is computed at a loop depth; None if the arithmetic may wrap."""
+    def of(index: SSAValue, depths: Mapping[SSAValue, int], rolled: int) -> _Terms | None:
+        """Returns the terms of an index; sums and products inside of a loop depth are split. None if one may wrap."""
         terms, pending = _Terms(), [(index, 1)]
         while pending:
             value, factor = pending.pop()
             op = value.owner
-            kind = type(op) if depths.get(value, 0) == depth else None
+            kind = type(op) if depths.get(value, 0) > rolled else None
             if isinstance(op, Operation) and (kind is llvm.AddOp or kind is llvm.MulOp):
                 number = constant_index(op.operands[1])
                 if kind is llvm.AddOp or number is not None:
@@ -308,9 +323,19 @@ def _move_before(op: Operation, anchor: Operation | None) -> None:
     block.insert_op_before(op, anchor)
 
 
+def _is_unrolled(last: Block) -> bool:
+    """Whether the loop of this last block is to be unrolled completely."""
+    return (back := last.last_op) is not None and back.attributes.get(_ANNOTATION) == _WHOLE
+
+
+def _key(op: Operation) -> _Key:
+    """Returns what equal ops have in common, except for their properties."""
+    return type(op), tuple(map(id, op.operands))
+
+
 def _surely_runs(blocks: Sequence[Block], loop: _Loop, block: Block) -> bool:
     """Whether a loop to be unrolled completely executes a block, the first of its body, at least once."""
-    head, back = blocks[loop.first], blocks[loop.last].last_op
+    head = blocks[loop.first]
     enter, choice = blocks[loop.first - 1].last_op, head.last_op
     if (
         block is not blocks[loop.first + 1]
@@ -318,7 +343,7 @@ def _surely_runs(blocks: Sequence[Block], loop: _Loop, block: Block) -> bool:
         or choice.successors[0] is not block
     ):
         return False
-    if back is None or back.attributes.get(_ANNOTATION) != _WHOLE:
+    if not _is_unrolled(blocks[loop.last]):
         return False
     test = choice.cond.owner
     if not isinstance(test, llvm.ICmpOp) or test.lhs is not head.args[0] or enter is None:
@@ -329,6 +354,8 @@ def _surely_runs(blocks: Sequence[Block], loop: _Loop, block: Block) -> bool:
 
 def _never_fails(op: Operation) -> bool:
     """Whether an op may be executed speculatively."""
+    if isinstance(op, llvm.CallIntrinsicOp):
+        return op.intrin.data in _CHOICES
     return type(op) not in _DIVISIONS or constant_index(op.operands[1]) not in (None, 0)
 
 

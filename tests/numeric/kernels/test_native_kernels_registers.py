@@ -27,6 +27,8 @@ MASKED = re.compile(r"%k\d|vmaskmov")
 """An instruction on some lanes of a vector."""
 ARITHMETIC = re.compile(r"\bv(?:add|sub|mul|max)[ps]s\b")
 """Arithmetic of vectors or single numbers of f32."""
+ADDRESS = re.compile(r"\t(?:imul|cmov)")
+"""An instruction for the address of a row, or for the number of the next panel."""
 BRANCH_BACK = re.compile(r"^\s+j\w+\s+(\.L\w+)")
 
 
@@ -129,10 +131,21 @@ def convolutions_of_parts() -> relay.Function:
     return relay.Function(inputs, relay.Tuple(results))
 
 
-def compiled_functions(program: relay.Function, cpu: str, threads: int, folder: Path) -> list[str]:
+def convolutions_of_sizes() -> relay.Function:
+    """Convolutions of f32 that share a kernel with the numbers of channels as arguments, and a strided one."""
+    inputs = [relay.var(f"x{channels}", shape=(1, channels, 7, 7)) for channels in TERMS]
+    results = [relay.nn.conv2d(x, weight(n + 64, n, 3, 3), padding=(1, 1)) for x, n in zip(inputs, TERMS, strict=True)]
+    image = relay.var("image", shape=(1, 128, 28, 28))
+    strided = relay.nn.conv2d(image, weight(160, 128, 3, 3), padding=(1, 1), strides=(2, 2))
+    return relay.Function([*inputs, image], relay.Tuple([*results, strided]))
+
+
+def compiled_functions(
+    program: relay.Function, cpu: str, threads: int, folder: Path, *, exact: bool = False
+) -> list[str]:
     """The functions in the assembly for a CPU. Labels are unique in a function only."""
     module, target = relay.Module.from_expr(program), f"cpu -mcpu={cpu} -num-threads={threads}"
-    xrelay.compile(module, target=target, threads=threads, dump_stages=folder, cache=False)
+    xrelay.compile(module, target=target, threads=threads, dump_stages=folder, cache=False, exact=exact)
     text = next(folder.glob("*_native.s")).read_text()
     return re.split(r"^(?=\w+:)", text, flags=re.MULTILINE)
 
@@ -164,6 +177,19 @@ def test_scheduled_kernels_have_no_spills(program: Callable[[], relay.Function],
     for loop in loops:
         assert all(vector in line for line in loop if "vfmadd" in line)
         assert not spills(loop, vector)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize(("cpu", "vector"), VECTORS[::2])
+def test_tiles_of_convolutions_compute_no_addresses(cpu: str, vector: str, threads: int, tmp_path: Path):
+    """Terms of an address that a loop does not change are not computed in it."""
+    functions = compiled_functions(convolutions_of_sizes(), cpu, threads, tmp_path, exact=True)
+    loops = [loop for function in functions for loop in innermost_loops(function)]
+    tiles = [loop for loop in loops if any("vfmadd" in line for line in loop)]
+    assert len(tiles) >= 3
+    for loop in tiles:
+        assert not spills(loop, vector)
+        assert not any(ADDRESS.search(line) for line in loop)
 
 
 @pytest.mark.parametrize("program", [layer_norm, softmax])

@@ -169,3 +169,102 @@ llvm.func @tile(%x: !llvm.ptr, %n: i64, %zero: i64, %one: i64) {
 ^end:
   llvm.return
 }
+
+// An address in a tile of rows and columns is split into a term for each loop, outside of the loop over vectors, which
+// does not change it. Its sums are erased, and equal sums of a second address are not replaced by them.
+// CHECK-LABEL: llvm.func @rows_and_columns
+// CHECK:         ^terms(%[[k:.*]]: i64):
+// CHECK:           %[[y:.*]] = llvm.mul %[[k]], %{{.*}} : i64
+// CHECK-NEXT:      %[[p:.*]] = llvm.getelementptr inbounds %{{.*}}[%[[y]]] : (!llvm.ptr, i64) -> !llvm.ptr, f32
+// CHECK-NEXT:      %[[z:.*]] = llvm.mul %[[k]], %{{.*}} : i64
+// CHECK-NEXT:      %[[q:.*]] = llvm.getelementptr inbounds %{{.*}}[%[[z]]] : (!llvm.ptr, i64) -> !llvm.ptr, f32
+// CHECK-NEXT:      llvm.br
+// CHECK:         ^rows{{.*}}(%[[h:.*]]: i64):
+// CHECK:           %[[r:.*]] = llvm.mul %[[h]], %{{.*}} : i64
+// CHECK-NEXT:      %[[pr:.*]] = llvm.getelementptr inbounds %[[p]][%[[r]]] : (!llvm.ptr, i64) -> !llvm.ptr, f32
+// CHECK-NEXT:      %[[s:.*]] = llvm.mul %[[h]], %{{.*}} : i64
+// CHECK-NEXT:      %[[qr:.*]] = llvm.getelementptr inbounds %[[q]][%[[s]]] : (!llvm.ptr, i64) -> !llvm.ptr, f32
+// CHECK-NEXT:      llvm.br
+// CHECK:         ^columns{{.*}}(%[[w:.*]]: i64):
+// CHECK:           %[[c:.*]] = llvm.mul %[[w]], %{{.*}} : i64
+// CHECK-NEXT:      %[[pc:.*]] = llvm.getelementptr inbounds %[[pr]][%[[c]]] : (!llvm.ptr, i64) -> !llvm.ptr, f32
+// CHECK-NEXT:      %[[d:.*]] = llvm.mul %[[w]], %{{.*}} : i64
+// CHECK-NEXT:      %[[qc:.*]] = llvm.getelementptr inbounds %[[qr]][%[[d]]] : (!llvm.ptr, i64) -> !llvm.ptr, f32
+// CHECK-NEXT:      llvm.br
+// CHECK:         ^body{{.*}}:
+// CHECK-NEXT:      %[[f:.*]] = llvm.load %[[pc]] : !llvm.ptr -> f32
+// CHECK-NEXT:      llvm.store %[[f]], %[[qc]] : f32, !llvm.ptr
+llvm.func @rows_and_columns(%x: !llvm.ptr, %z: !llvm.ptr, %n: i64, %zero: i64, %one: i64, %c2: i64) {
+  llvm.br ^terms(%zero : i64)
+^terms(%k: i64):
+  %u = llvm.icmp "slt" %k, %n : i64
+  llvm.cond_br %u, ^before_rows, ^end
+^before_rows:
+  llvm.br ^rows(%zero : i64)
+^rows(%h: i64):
+  %v = llvm.icmp "slt" %h, %c2 : i64
+  llvm.cond_br %v, ^before_columns, ^after_rows
+^before_columns:
+  llvm.br ^columns(%zero : i64)
+^columns(%w: i64):
+  %t = llvm.icmp "slt" %w, %c2 : i64
+  llvm.cond_br %t, ^before_vectors, ^after_columns
+^before_vectors:
+  llvm.br ^vectors(%zero : i64)
+^vectors(%c: i64):
+  %s = llvm.icmp "slt" %c, %c2 : i64
+  llvm.cond_br %s, ^body, ^after_vectors
+^body:
+  %two = llvm.mlir.constant(2 : i64) : i64
+  %c240 = llvm.mlir.constant(240 : i64) : i64
+  %c16 = llvm.mlir.constant(16 : i64) : i64
+  %h2 = llvm.mul %h, %two overflow<nsw, nuw> : i64
+  %hk = llvm.add %h2, %k overflow<nsw, nuw> : i64
+  %row = llvm.mul %hk, %c240 overflow<nsw, nuw> : i64
+  %column = llvm.mul %w, %c16 overflow<nsw, nuw> : i64
+  %a = llvm.add %row, %column overflow<nsw, nuw> : i64
+  %p = llvm.getelementptr inbounds %x[%a] : (!llvm.ptr, i64) -> !llvm.ptr, f32
+  %f = llvm.load %p : !llvm.ptr -> f32
+  %b = llvm.add %row, %column overflow<nsw, nuw> : i64
+  %q = llvm.getelementptr inbounds %z[%b] : (!llvm.ptr, i64) -> !llvm.ptr, f32
+  llvm.store %f, %q : f32, !llvm.ptr
+  %next_c = llvm.add %c, %one : i64
+  llvm.br ^vectors(%next_c : i64) {loop_annotation = #llvm.loop_annotation<unroll = <full = true>>}
+^after_vectors:
+  %next_w = llvm.add %w, %one : i64
+  llvm.br ^columns(%next_w : i64) {loop_annotation = #llvm.loop_annotation<unroll = <full = true>>}
+^after_columns:
+  %next_h = llvm.add %h, %one : i64
+  llvm.br ^rows(%next_h : i64) {loop_annotation = #llvm.loop_annotation<unroll = <full = true>>}
+^after_rows:
+  %next_k = llvm.add %k, %one : i64
+  llvm.br ^terms(%next_k : i64)
+^end:
+  llvm.return
+}
+
+// The minimum of indices is moved with the address that needs it; the minimum of floats and the prefetch stay.
+// CHECK-LABEL: llvm.func @least
+// CHECK-NEXT:      %[[m:.*]] = llvm.call_intrinsic "llvm.smin.i64"(%{{.*}}, %last) : (i64, i64) -> i64
+// CHECK-NEXT:      llvm.getelementptr inbounds %{{.*}}[%[[m]]] : (!llvm.ptr, i64) -> !llvm.ptr, f32
+// CHECK-NEXT:      llvm.br
+// CHECK:         ^body{{.*}}:
+// CHECK-NEXT:      llvm.call_intrinsic "llvm.minimum.f32"
+// CHECK-NEXT:      llvm.store
+// CHECK-NEXT:      llvm.call_intrinsic "llvm.prefetch.p0"
+llvm.func @least(%x: !llvm.ptr, %n: i64, %last: i64, %f: f32, %zero: i64, %one: i64, %i0: i32) {
+  llvm.br ^head(%zero : i64)
+^head(%i: i64):
+  %u = llvm.icmp "slt" %i, %n : i64
+  llvm.cond_br %u, ^body, ^end
+^body:
+  %m = llvm.call_intrinsic "llvm.smin.i64"(%n, %last) : (i64, i64) -> i64
+  %p = llvm.getelementptr inbounds %x[%m] : (!llvm.ptr, i64) -> !llvm.ptr, f32
+  %g = llvm.call_intrinsic "llvm.minimum.f32"(%f, %f) : (f32, f32) -> f32
+  llvm.store %g, %p : f32, !llvm.ptr
+  llvm.call_intrinsic "llvm.prefetch.p0"(%p, %i0, %i0, %i0) : (!llvm.ptr, i32, i32, i32) -> ()
+  %k = llvm.add %i, %one : i64
+  llvm.br ^head(%k : i64)
+^end:
+  llvm.return
+}
