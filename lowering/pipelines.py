@@ -239,6 +239,7 @@ def _woven(
         "convert-topi-to-loop",
         "loop-elide-copies",
         "loop-compute-in-place",
+        "loop-collapse-images{vector-lanes={lanes}}",
         *assign,
         "loop-merge-kernels",
         "loop-parametrize-kernels",

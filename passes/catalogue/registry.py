@@ -124,6 +124,7 @@ FOLDERS: dict[str, str] = {
     "loop-split-conditions": "passes/loop",
     "loop-check-accesses": "passes/loop",
     "loop-plan-memory": "passes/loop/memory",
+    "loop-collapse-images": "passes/loop",
     "loop-merge-kernels": "passes/loop",
     "loop-parametrize-kernels": "passes/loop",
     "loop-compute-in-place": "passes/loop/memory",
