@@ -58,7 +58,7 @@ class ValueMap(Generic[OperandT]):
     @staticmethod
     def make(exprs: Iterable[AffineExpr], operands: Sequence[GivenT]) -> ValueMap[GivenT]:
         """The canonical map: equal operands merged, unused ones dropped, the rest numbered by first appearance."""
-        if len(set(operands)) == len(operands):
+        if len(operands) < 2 or len(set(operands)) == len(operands):
             return _numbered(exprs, operands)
         merged = dict.fromkeys(operands)
         numbers = {value: number for number, value in enumerate(merged)}
@@ -120,12 +120,11 @@ class ValueMap(Generic[OperandT]):
         """The map with each operand in `replacements` replaced by the only expression of its `ValueMap`."""
         if len(self.exprs) == 1 and type(only := self.exprs[0]) is AffineDimExpr:
             return replacements.get(self.operands[only.position], self)
-        space = Space(self.operands)
-        mapping = {
-            d: space.lift(replacements[value])[0] for d, value in enumerate(self.operands) if value in replacements
-        }
-        if not mapping:
+        given = [(d, new) for d, value in enumerate(self.operands) if (new := replacements.get(value)) is not None]
+        if not given:
             return self
+        space = Space(self.operands)
+        mapping = {d: space.lift(new)[0] for d, new in given}
         return _numbered([substitute(expr, mapping) for expr in self.exprs], space.values)
 
     def plus(self, other: ValueMap[OperandT] | int, factor: int = 1) -> ValueMap[OperandT]:

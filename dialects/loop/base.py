@@ -98,13 +98,12 @@ def cached_on_op(op: OpT, parts: tuple[object, ...], compute: Callable[[OpT], Va
 
     `parts` are immutable: attributes of the op, and the tuple of its operands, which xDSL replaces at each change.
     """
-    cache = vars(op)
-    known = cache.get(compute.__name__)
+    known = op.__dict__.get(compute.__name__)
     # Tuples compare their elements by identity first.
     if known is not None and known[0] == parts:
         return known[1]
     found = compute(op)
-    cache[compute.__name__] = parts, found
+    vars(op)[compute.__name__] = parts, found
     return found
 
 

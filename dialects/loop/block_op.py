@@ -237,7 +237,8 @@ class BlockOp(CheckedOp):
     @property
     def is_reduction(self) -> bool:
         """Whether any variable is a reduce or an ordered variable, so that iterations share elements."""
-        return self.kinds.count(IterKind.SPATIAL) < len(self.kinds)
+        kinds = self.kinds
+        return kinds.count(IterKind.SPATIAL) < len(kinds)
 
     def iter_vars(self) -> tuple[IterVar, ...]:
         """The variables as data, in the form of the constructor's argument."""

@@ -135,7 +135,8 @@ class ProductView:
     @staticmethod
     def each(blocks: Sequence[BlockOp], *ops: type[NamedOp]) -> list[ProductView]:
         """Returns all reductions that one of `ops` was expanded to, in the order of `blocks`."""
-        found = [(block, op) for block in blocks for op in ops if block.is_reduction and is_expanded_from(block, op)]
+        reductions = [block for block in blocks if block.is_reduction]
+        found = [(block, op) for block in reductions for op in ops if is_expanded_from(block, op)]
         views: list[ProductView] = []
         for block, op in found:
             spatial, reduction = AXES.get(op.name, ((), ()))
@@ -185,7 +186,7 @@ class ProductView:
         variable = self.block.variables[self.positions[role]]
         return [op for op in self.factors() if variable in op.index_operands]
 
-    @property
+    @cached_property
     def is_depthwise(self) -> bool:
         """Whether every channel has its own filter: both factors depend on the lane."""
         return len({op.memref for op in self.factors_along(Role.LANE)}) > 1
@@ -284,16 +285,15 @@ def is_row(block: BlockOp, position: int, *, alone: bool = True) -> bool:
     Unless `alone`, dimensions of size 1 after the variable's own do not count: the elements are neighbours in memory.
     """
     variable = block.variables[position]
-    for op in (*ops_of(block.body, LoadOp), *ops_of(block.body, StoreOp)):
-        if variable not in op.index_operands:
+    for op in ops_of(block.body, LoadOp, StoreOp):
+        index = op.index
+        if variable not in index.operands:
             continue
-        index = [op.index[dimension] for dimension in range(len(op.index))]
-        while not alone and variable not in index[-1].operands and extents_of(op.memref)[len(index) - 1] == 1:
-            index.pop()
-        if any(variable in each.operands for each in index[:-1]):
-            return False
-        last = index[-1]
-        if variable in last.operands and stride(last.exprs[0], last.operands.index(variable)) != 1:
+        uses = [variable in index[dimension].operands for dimension in range(len(index))]
+        last = len(uses) - 1
+        while not alone and not uses[last] and extents_of(op.memref)[last] == 1:
+            last -= 1
+        if any(uses[:last]) or (uses[last] and stride(index.exprs[last], index.operands.index(variable)) != 1):
             return False
     return True
 
@@ -361,9 +361,9 @@ def expected_extent(extent: Extent | None) -> int:
 
     An argument has the typical value of its `loop.size`, if it has this attribute.
     """
-    if extent is None or extent == DYNAMIC:
-        return USUAL_EXTENT
-    return _with_arguments(extent, expected_size)
+    if isinstance(extent, int):
+        return USUAL_EXTENT if extent == DYNAMIC else extent
+    return USUAL_EXTENT if extent is None else _with_arguments(extent, expected_size)
 
 
 def least(extent: Extent) -> int:

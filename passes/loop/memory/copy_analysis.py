@@ -132,7 +132,8 @@ class _BlockCopies:
         is_plain = store.index == ValueMap.identity(self._block.variables)
         if not is_plain or list(self._block.extents) != list(extents_of(target)):
             return []
-        found = [self._copy(branch, target) for branch in self._branches(store.value)]
+        written = self._number(target, store.index)
+        found = [self._copy(branch, target, written) for branch in self._branches(store.value)]
         return [] if None in found else [copy for copy in found if copy is not None]
 
     def _only_store(self) -> StoreOp | None:
@@ -178,12 +179,12 @@ class _BlockCopies:
             ]
         return found
 
-    def _copy(self, branch: _Branch, target: SSAValue) -> SliceCopy | None:
+    def _copy(self, branch: _Branch, target: SSAValue, written: ValueMap | None) -> SliceCopy | None:
+        """The copy of a branch to the element `written` of `target`; `None` if it is not a slice."""
         load, positions = branch.load, self._signature.positions
         if load.memref not in self._signature.inputs:
             return None
         read = self._number(load.memref, load.index)
-        written = self._number(target, ValueMap.identity(self._block.variables))
         if read is None or written is None:
             return None
         shift = read.plus(written, -1).simplified(self._box)
@@ -254,7 +255,7 @@ class _BlockCopies:
             if extent is None:
                 return None
             total = total + times(expr, step)
-            step = times(step, space.lift(expression_of(extent))[0])
+            step = times(step, const(extent) if isinstance(extent, int) else space.lift(expression_of(extent))[0])
         return ValueMap.make([total], space.values)
 
     def _takes_elements(self, branch: _Branch) -> bool:
