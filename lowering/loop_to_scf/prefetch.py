@@ -124,8 +124,6 @@ def _panel(terms: ForOp) -> Panel | None:
     loads = [op for op in ops_of(terms.body, LoadOp) if not is_local(op.memref) and {*lanes} & {*op.index_operands}]
     if len(loads) != 1 or terms.extent is None:
         return None
-    if DYNAMIC_INDEX in loads[0].buffer_type.get_shape() and _lacks_registers(terms):
-        return None
     used = {*loads[0].index_operands}
     inner = [loop for loop in loops if loop.index in used]
     outer = (loop for loop in enclosing_loops(terms)[::-1] if loop.extent != 1 and not _adds_up(loop))
@@ -143,17 +141,6 @@ def _panel(terms: ForOp) -> Panel | None:
     stored = {index for store in ops_of(terms.body, StoreOp) for index in store.index_operands}
     unrolled = (loop for loop in plain if loop.kind is LoopKind.UNROLLED and loop.index not in stored)
     return Panel(loads[0], plain, lane, next(unrolled, None), tiles[::-1], panels)
-
-
-def _lacks_registers(terms: ForOp) -> bool:
-    """Whether addresses of dynamic weights need so many registers that LLVM keeps the sums of a tile in memory.
-
-    That is so in the innermost loop over the terms of several taps, in a parallel loop, whose code has more addresses.
-    """
-    around = [loop for loop in enclosing_loops(terms) if loop is not terms and loop.extent != 1]
-    is_parallel = any(loop.kind is LoopKind.PARALLEL for loop in around)
-    is_innermost = all(loop.kind is not LoopKind.SERIAL for loop in ops_of(terms.body, ForOp))
-    return is_parallel and is_innermost and sum(map(_adds_up, around)) > 1
 
 
 def _adds_up(loop: ForOp) -> bool:
