@@ -180,8 +180,10 @@ class _Hoisting:
             return
         (index,) = indices
         depth = self.depths.get(index, 0)  # the address leaves further loops
+        if depth > len(around) or self.depths.get(pointer, 0) >= depth:
+            return  # the index is the result of a loop that has ended, or the pointer is as deep
         rolled = self._rolled_depth(around, depth)
-        if rolled == depth or self.depths.get(pointer, 0) >= depth:
+        if rolled == depth:
             return
         terms = _Terms.of(index, self.depths, rolled)
         if terms is None:

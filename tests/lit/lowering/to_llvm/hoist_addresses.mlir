@@ -268,3 +268,32 @@ llvm.func @least(%x: !llvm.ptr, %n: i64, %last: i64, %f: f32, %zero: i64, %one: 
 ^end:
   llvm.return
 }
+
+// An index that a loop has counted stays whole after the loop.
+// CHECK-LABEL: llvm.func @counted
+// CHECK:         ^after{{.*}}:
+// CHECK-NEXT:      %[[double:.*]] = llvm.add %[[count:.*]], %[[count]] overflow<nsw,nuw> : i64
+// CHECK-NEXT:      %[[p:.*]] = llvm.getelementptr inbounds %{{.*}}[%[[count]]] : (!llvm.ptr, i64) -> !llvm.ptr, f32
+// CHECK-NEXT:      llvm.store %[[double]], %[[p]] : i64, !llvm.ptr
+llvm.func @counted(%x: !llvm.ptr, %n: i64, %zero: i64, %one: i64) {
+  llvm.br ^outer(%zero : i64)
+^outer(%i: i64):
+  %u = llvm.icmp "slt" %i, %n : i64
+  llvm.cond_br %u, ^before, ^end
+^before:
+  llvm.br ^inner(%zero : i64)
+^inner(%j: i64):
+  %t = llvm.icmp "slt" %j, %n : i64
+  llvm.cond_br %t, ^body, ^after
+^body:
+  %k = llvm.add %j, %one : i64
+  llvm.br ^inner(%k : i64)
+^after:
+  %double = llvm.add %j, %j overflow<nsw, nuw> : i64
+  %p = llvm.getelementptr inbounds %x[%j] : (!llvm.ptr, i64) -> !llvm.ptr, f32
+  llvm.store %double, %p : i64, !llvm.ptr
+  %l = llvm.add %i, %one : i64
+  llvm.br ^outer(%l : i64)
+^end:
+  llvm.return
+}
