@@ -277,6 +277,15 @@ class ReverseComputeAt(SchedulePrimitive):
 
 @register_primitive
 @dataclass(frozen=True)
+class ShareResult(SchedulePrimitive):
+    """The buffer of `block` becomes the elements of a result that the last reader of the buffer overwrites."""
+
+    primitive: ClassVar[str] = "share_result"
+    block: str = field(metadata=names("the block that writes the buffer"))
+
+
+@register_primitive
+@dataclass(frozen=True)
 class StorageAlign(SchedulePrimitive):
     """Neighbours along `dimension` of the buffer of `block` are a multiple of `factor` plus `offset` elements apart."""
 

@@ -117,6 +117,7 @@ FOLDERS: dict[str, str] = {
     "loop-partial-sums": "passes/loop/primitives",
     "loop-cache-inplace": "passes/loop/primitives",
     "loop-rfactor": "passes/loop/primitives",
+    "loop-share-result": "passes/loop/primitives",
     "loop-storage-align": "passes/loop/primitives",
     "loop-reverse-compute-at": "passes/loop/primitives",
     "loop-set-tail": "passes/loop/primitives",

@@ -10,7 +10,7 @@ from xdsl.dialects.builtin import MemRefType, ModuleOp, StringAttr
 from xdsl.ir import Operation, OpResult, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr
 
-from xrelay.dialects.loop import DYNAMIC, LOCAL, BlockOp, ForOp, IterKind, ValueMap
+from xrelay.dialects.loop import DYNAMIC, LOCAL, BlockOp, ForOp, IterKind, StoreOp, ValueMap
 from xrelay.dialects.loop.block_op import Extent
 from xrelay.dialects.loop.extents import MAX_EXTENT, expression_of, interval_of, loop_of_index
 from xrelay.dialects.shared.attribute_names import LOOP_KERNEL
@@ -167,6 +167,29 @@ def runs_everywhere(block: BlockOp) -> bool:
             return False
         bound.add(index)
     return bound == loops.keys()
+
+
+def only_store(output: SSAValue) -> StoreOp | None:
+    """The only op that accesses `output`, if it is a store."""
+    users = [use.operation for use in output.uses]
+    stores = [op for op in users if isinstance(op, StoreOp)]
+    blocks = [op for op in users if isinstance(op, BlockOp) and output not in op.reads]
+    return stores[0] if len(stores) == 1 and len(stores) + len(blocks) == len(users) else None
+
+
+def stores_once(block: BlockOp, index: ValueMap) -> bool:
+    """Whether each point of a block runs once and stores its own element, with or without indices of extent 1."""
+    if block.has_init or any(kind is not IterKind.SPATIAL for kind in block.kinds):
+        return False
+    stored = [index.operands[expr.position] for expr in index.exprs if isinstance(expr, AffineDimExpr)]
+    is_plain = all(isinstance(expr, AffineDimExpr | AffineConstantExpr) for expr in index.exprs)
+    missing = {variable for variable, extent in zip(block.variables, block.extents, strict=True) if extent != 1}
+    return (
+        is_plain
+        and len(set(stored)) == len(stored)
+        and missing <= set(stored) <= set(block.variables)
+        and runs_everywhere(block)
+    )
 
 
 def is_local(buffer: SSAValue) -> bool:

@@ -30,6 +30,7 @@ from xrelay.dialects.loop.schedule import (
     ReverseComputeAt,
     Rfactor,
     SetTail,
+    ShareResult,
     Split,
     StorageAlign,
     Tensorize,
@@ -106,6 +107,7 @@ class Schedule:
     compute_at = _Method(ComputeAt)
     reverse_compute_at = _Method(ReverseComputeAt)
     partial_sums = _Method(PartialSums)
+    share_result = _Method(ShareResult)
     storage_align = _Method(StorageAlign)
     rfactor = _Method(Rfactor)
     set_tail = _Method(SetTail)

@@ -9,7 +9,7 @@ from math import prod
 from xdsl.dialects import math
 
 from xrelay.dialects.loop import BlockOp, IterKind, LoadOp
-from xrelay.dialects.loop.schedule import ComputeAt, DisableUnroll, Reorder, Rfactor, Vectorize
+from xrelay.dialects.loop.schedule import ComputeAt, DisableUnroll, Reorder, Rfactor, ShareResult, Vectorize
 from xrelay.dialects.shared.op_lists import all_ops, ops_of
 from xrelay.dialects.topi.named.softmax import SoftmaxOp
 from xrelay.errors import ScheduleError
@@ -64,6 +64,8 @@ def propose_softmax(view: KernelView) -> list[Proposal]:
     def apply(draft: ScheduleDraft) -> None:
         if rows:
             _compute_rows(draft, last.block_name, rows)
+        else:
+            _share_long_rows(draft, last.block_name)
         schedule_remaining(draft)
 
     return [Candidate("all stages of a row", "a row stays in the cache", partial(_rows_cost, view, rows), apply)]
@@ -173,6 +175,20 @@ def _group_rows(draft: ScheduleDraft, rows: list[str], inside: Sequence[str]) ->
     return [*outer, draft.split(row, ROWS_AT_ONCE)[0]] if draft.extent(row) % ROWS_AT_ONCE == 0 else None
 
 
+def _share_long_rows(draft: ScheduleDraft, last: str) -> None:
+    """Stores the long rows that the last stage reads, such as exponentials, in the row of the result, if possible.
+
+    Three rows of a softmax then take as much of a cache as two. Rows of at most a quarter of the L1 cache stay
+    there together, and take the same time in buffers of their own.
+    """
+    writers = {buffer: block.block_name for block in draft.blocks() for buffer in block.writes}
+    loads = {op.memref: op for op in ops_of(draft.block(last).body, LoadOp) if op.memref in writers}
+    for buffer, load in loads.items():
+        if buffer_bytes(load) * 4 > draft.target.l1 and draft.attempt(ShareResult(writers[buffer])) is None:
+            draft.record_reason(f"the row of {writers[buffer]} is stored in that of the result")
+            return
+
+
 def _compute_rows(draft: ScheduleDraft, last: str, rows: list[str]) -> None:
     work = sum(points(block) for block in draft.blocks())
     row_length = loops_of_kind(draft.block(last), IterKind.SPATIAL)[len(rows) :]
@@ -187,6 +203,7 @@ def _compute_rows(draft: ScheduleDraft, last: str, rows: list[str]) -> None:
     moved = [name for name in reversed(names[:-1]) if draft.attempt(ComputeAt(name, around[-1])) is None]
     if not moved:
         return
+    _share_long_rows(draft, last)
     for name in (*moved, last):
         block = draft.block(name)
         # The own loops over rows have one iteration now, unless the rows are in groups.

@@ -10,10 +10,9 @@ from xdsl.context import Context
 from xdsl.dialects import func, memref
 from xdsl.dialects.builtin import DYNAMIC_INDEX, DenseArrayBase, ModuleOp, StringAttr, SymbolRefAttr, i64
 from xdsl.ir import SSAValue
-from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from xrelay.dialects.loop import BlockOp, IterKind, LoadOp, StoreOp, ValueMap
+from xrelay.dialects.loop import BlockOp, LoadOp, ValueMap
 from xrelay.dialects.loop.base import memref_type
 from xrelay.dialects.loop.extents import extents_of
 from xrelay.dialects.loop.signature import input_arguments, output_arguments
@@ -24,7 +23,7 @@ from xrelay.passes.infra.fresh_names import fresh_name
 from xrelay.passes.infra.xrelay_pass import EXACT, XRelayPass
 from xrelay.passes.loop.memory.buffer_size import expected_bytes
 from xrelay.passes.loop.memory.lifetimes import BlockLifetimes, BufferUses, block_of
-from xrelay.passes.loop.nest_queries import kernels_of, runs_everywhere
+from xrelay.passes.loop.nest_queries import kernels_of, only_store, stores_once
 
 
 @dataclass(frozen=True)
@@ -197,14 +196,14 @@ def _pairs_in_place(kernel: func.FuncOp) -> list[tuple[int, int]]:
 
 def _sources(kernel: func.FuncOp, output: SSAValue) -> Iterator[int]:
     """The numbers of the inputs that may share the buffer of `output`."""
-    store = _only_store(output) if output in output_arguments(kernel) else None
+    store = only_store(output) if output in output_arguments(kernel) else None
     block = None if store is None else store.parent_op()
     if store is None or not isinstance(block, BlockOp):
         return
     zero = ValueMap.constant(0)
     known = {variable: zero for variable, extent in zip(block.variables, block.extents, strict=True) if extent == 1}
     index, before = store.index.substitute(known), set(takewhile(lambda op: op is not store, block.body.walk()))
-    if not _stores_once(block, index):
+    if not stores_once(block, index):
         return
     for number, argument in enumerate(input_arguments(kernel)):
         if argument.type == output.type and extents_of(argument) == extents_of(output):
@@ -213,26 +212,3 @@ def _sources(kernel: func.FuncOp, output: SSAValue) -> Iterator[int]:
             is_all = len(loads) + users.count(block) == len(users)
             if loads and is_all and all(load.index.substitute(known) == index for load in loads):
                 yield number
-
-
-def _only_store(output: SSAValue) -> StoreOp | None:
-    """The only op that accesses `output`, if it is a store."""
-    users = [use.operation for use in output.uses]
-    stores = [op for op in users if isinstance(op, StoreOp)]
-    blocks = [op for op in users if isinstance(op, BlockOp) and output not in op.reads]
-    return stores[0] if len(stores) == 1 and len(stores) + len(blocks) == len(users) else None
-
-
-def _stores_once(block: BlockOp, index: ValueMap) -> bool:
-    """Whether each point of a block runs once and stores its own element; variables of extent 1 are 0 in `index`."""
-    if block.has_init or any(kind is not IterKind.SPATIAL for kind in block.kinds):
-        return False
-    stored = [index.operands[expr.position] for expr in index.exprs if isinstance(expr, AffineDimExpr)]
-    is_plain = all(isinstance(expr, AffineDimExpr | AffineConstantExpr) for expr in index.exprs)
-    missing = {variable for variable, extent in zip(block.variables, block.extents, strict=True) if extent != 1}
-    return (
-        is_plain
-        and len(set(stored)) == len(stored)
-        and missing <= set(stored) <= set(block.variables)
-        and runs_everywhere(block)
-    )

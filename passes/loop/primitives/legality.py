@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects import func
+from xdsl.dialects import func, memref
 from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr
 
-from xrelay.dialects.loop import DYNAMIC, BlockOp, ForOp, IterKind, LoopKind, SchedulePrimitive, StoreOp
+from xrelay.dialects.loop import DYNAMIC, BlockOp, ForOp, IterKind, LoadOp, LoopKind, SchedulePrimitive, StoreOp
 from xrelay.dialects.loop.extents import expression_of, interval_of
 from xrelay.dialects.loop.schedule import primitive_text
 from xrelay.dialects.shared.op_lists import ops_of
@@ -135,6 +135,21 @@ def _positions_of(block: BlockOp, store: StoreOp) -> list[int | None] | None:
         else:
             return None
     return positions
+
+
+def allocation_of(block: BlockOp, step: SchedulePrimitive) -> memref.AllocOp:
+    """The allocation of the only buffer that a block writes; refuses others."""
+    subject = f"block {block.block_name!r}"
+    buffers = list(block.writes)
+    if len(buffers) != 1:
+        raise refusal(step, subject, f"it writes {len(buffers)} buffers", "name a block that writes one")
+    alloc = buffers[0].owner
+    if not isinstance(alloc, memref.AllocOp):
+        raise refusal(step, subject, "it writes an argument of the kernel", "use cache_write or cache_read first")
+    other = [use.operation.name for use in buffers[0].uses if not isinstance(use.operation, BlockOp | LoadOp | StoreOp)]
+    if other:
+        raise refusal(step, subject, f"'{other[0]}' uses its buffer", "only loads and stores may use it")
+    return alloc
 
 
 def keeps_away(block: BlockOp, loop: ForOp, beyond: Interval) -> bool:

@@ -31,7 +31,8 @@ RewriteT = TypeVar("RewriteT", bound=Rewrite)
 _OWN = (
     "split", "cut", "fuse", "reorder", "tile", "unroll", "vectorize", "contract", "tensorize", "exit_early",
     "parallelize", "cache_read", "cache_write", "compute_at", "set_tail", "disable_unroll", "guard",
-    "partial_sums", "cache_inplace", "rfactor", "reverse_compute_at", "storage_align", "prefetch",
+    "partial_sums", "cache_inplace", "rfactor", "reverse_compute_at", "share_result", "storage_align",
+    "prefetch",
 )  # fmt: skip
 
 REWRITES: dict[str, Rewrite | str] = {name: f"xrelay.passes.loop.primitives.{name}" for name in _OWN}

@@ -7,11 +7,10 @@ from math import gcd, prod
 from xdsl.dialects import func, memref
 from xdsl.dialects.builtin import DYNAMIC_INDEX
 
-from xrelay.dialects.loop import BlockOp, LoadOp, StoreOp
 from xrelay.dialects.loop.schedule import StorageAlign
 from xrelay.dialects.upstream.buffer_types import buffer_type
 from xrelay.passes.infra.xrelay_pass import EXACT
-from xrelay.passes.loop.primitives.legality import find_block, refusal
+from xrelay.passes.loop.primitives.legality import allocation_of, find_block, refusal
 from xrelay.passes.loop.primitives.rewrites import primitive_pass, rewrites
 
 
@@ -39,7 +38,7 @@ def storage_align(kernel: func.FuncOp, step: StorageAlign) -> None:
     last dimension, dimensions after it whose extents are values, and distances that no padding yields.
     """
     block = find_block(kernel, step.block, step)
-    alloc = _allocation(block, step)
+    alloc = allocation_of(block, step)
     shape = alloc.memref.type.get_shape()
     if step.dimension + 1 >= len(shape):
         reason = f"dimension {step.dimension} of {alloc.memref.type} has no dimension after it"
@@ -64,21 +63,6 @@ def storage_align(kernel: func.FuncOp, step: StorageAlign) -> None:
     alloc.memref.replace_all_uses_with(wide.memref)
     alloc.detach()
     alloc.erase()
-
-
-def _allocation(block: BlockOp, step: StorageAlign) -> memref.AllocOp:
-    """The allocation of the only buffer that a block writes; refuses others."""
-    subject = f"block {step.block!r}"
-    buffers = list(block.writes)
-    if len(buffers) != 1:
-        raise refusal(step, subject, f"it writes {len(buffers)} buffers", "name a block that writes one")
-    alloc = buffers[0].owner
-    if not isinstance(alloc, memref.AllocOp):
-        raise refusal(step, subject, "it writes an argument of the kernel", "use cache_write or cache_read first")
-    other = [use.operation.name for use in buffers[0].uses if not isinstance(use.operation, BlockOp | LoadOp | StoreOp)]
-    if other:
-        raise refusal(step, subject, f"'{other[0]}' uses its buffer", "only loads and stores may use it")
-    return alloc
 
 
 LoopStorageAlignPass = primitive_pass(StorageAlign, "block=copy dimension=0 factor=1024 offset=16", EXACT)

@@ -24,6 +24,7 @@ from xrelay.dialects.loop.schedule import (
     ReverseComputeAt,
     Rfactor,
     SetTail,
+    ShareResult,
     Split,
     StorageAlign,
     Tile,
@@ -214,6 +215,16 @@ def test_rows_of_the_consumer_in_the_reduction_of_a_row():
     check_same(SOFTMAX, schedule)
 
 
+@pytest.mark.parametrize("tail", TAILS)
+def test_sums_in_the_result_of_their_consumer(tail: Tail):
+    """The consumer's loops have tails, which must not run twice for an element."""
+    schedule = scheduled(CONV).share_result("conv").split("cw", 4, tail=tail).split("w", 4, tail=tail)
+    schedule.vectorize("w_i").parallelize("co")
+    check_same(CONV, schedule)
+    lower_blocks(schedule.kernel)
+    check_same(CONV, schedule)
+
+
 def test_padded_rows_of_a_copy():
     schedule = scheduled(GEMM).cache_read("gemm", 0).storage_align("gemm_read0", 0, 8, offset=3).split("i", 3)
     schedule.compute_at("gemm_read0", "i_o").storage_align("gemm_read0", 0, 8)
@@ -259,6 +270,7 @@ def primitives(kernel: func.FuncOp, draw: st.DrawFn) -> SchedulePrimitive:
             st.builds(CacheInplace, block, loop),
             st.builds(Rfactor, block, loop),
             st.builds(ReverseComputeAt, block, loop),
+            st.builds(ShareResult, block),
             st.builds(StorageAlign, block, st.integers(0, 2), st.just(6), factor),
             st.builds(SetTail, loop, tail),
             st.builds(DisableUnroll, loop),

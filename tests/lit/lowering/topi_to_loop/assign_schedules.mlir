@@ -150,6 +150,34 @@ func.func private @softmax(%x: tensor<64x1024xf32>) -> tensor<64x1024xf32> {
   func.return %r : tensor<64x1024xf32>
 }
 
+// Exponentials of long rows are stored in the rows of the result, also of one row; those of another type are not.
+// CHECK-LABEL: func.func private @long_softmax
+// CHECK-SAME: compute_at("softmax_max", "softmax_i0"), share_result("softmax_exp")
+// CHECK-LABEL: func.func private @long_row
+// CHECK-SAME: share_result("softmax_exp")
+// CHECK-LABEL: func.func private @long_halves
+// CHECK-NOT: share_result
+// CHECK: func.return
+func.func private @long_softmax(%x: tensor<64x50000xf32>) -> tensor<64x50000xf32> {
+  %r = topi.softmax(%x) {axis = 1 : i64} : (tensor<64x50000xf32>) -> tensor<64x50000xf32>
+  func.return %r : tensor<64x50000xf32>
+}
+
+func.func private @long_row(%x: tensor<1x50000xf32>) -> tensor<1x50000xf32> {
+  %r = topi.softmax(%x) {axis = 1 : i64} : (tensor<1x50000xf32>) -> tensor<1x50000xf32>
+  func.return %r : tensor<1x50000xf32>
+}
+
+func.func private @long_halves(%x: tensor<64x50000xf32>) -> tensor<64x50000xf16> {
+  %r = topi.softmax(%x) {axis = 1 : i64} : (tensor<64x50000xf32>) -> tensor<64x50000xf32>
+  %h = topi.compute "half" [%i : 64, %j : 50000] : tensor<64x50000xf16> {
+    %a = topi.read %r[%i, %j] : tensor<64x50000xf32>
+    %b = arith.truncf %a : f32 to f16
+    topi.yield %b : f16
+  }
+  func.return %h : tensor<64x50000xf16>
+}
+
 // So are those of any kernel that reads rows again, with the terms of a row in one loop.
 // CHECK-LABEL: func.func private @center
 // CHECK-SAME: compute_at("max", "center_i"), fuse("max_j", "max_k", name = "max_j_max_k")
