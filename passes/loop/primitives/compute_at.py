@@ -153,37 +153,47 @@ def _check_loops(block: BlockOp, root: Operation, step: ComputeAt) -> list[ForOp
     """The producer's own loops, outermost first; each is a reduction or the only loop of one spatial variable."""
     subject = f"block {step.block!r}"
     loops = [loop for loop in enclosing_loops(block) if loop is root or root.is_ancestor(loop)]
-    bindings = block.bindings
+    bindings, extents, own = block.bindings, block.extents, {loop.index for loop in loops}
     for k in block.spatial:
         binding = bindings[k]
-        whole = binding == ValueMap.identity(binding.operands) and binding.operands[0] in [o.index for o in loops]
-        if not whole and not (binding == ValueMap.constant(0) and block.extents[k] == 1):
+        whole = binding == ValueMap.identity(binding.operands) and binding.operands[0] in own
+        if not whole and not (binding == ValueMap.constant(0) and extents[k] == 1):
             reason = f"spatial variable {k} is not bound to one loop of its own"
             raise refusal(step, subject, reason, "use compute_at before splitting or fusing its loops")
+    variables, all_kinds = _variables_of_indices(block), block.kinds
     for loop in loops:
-        users = [k for k in range(len(block.kinds)) if loop.index in bindings[k].operands]
-        kinds = {block.kinds[k] for k in users}
+        users = variables.get(loop.index, [])
+        kinds = {all_kinds[k] for k in users}
         if len(kinds) > 1 or (IterKind.SPATIAL in kinds and len(users) > 1) or (not users and loop.extent != 1):
             reason = f"loop {loop.loop_name!r} does not belong to one variable"
             raise refusal(step, subject, reason, "use compute_at before splitting or fusing its loops")
         spatial = IterKind.SPATIAL in kinds
-        if spatial and (loop.kind is LoopKind.PARALLEL or loop.bound != block.extents[users[0]]):
+        if spatial and (loop.kind is LoopKind.PARALLEL or loop.bound != extents[users[0]]):
             reason = f"loop {loop.loop_name!r} is parallel, or does not run over its variable's whole domain"
             raise refusal(step, subject, reason, "use compute_at before scheduling its loops")
     return loops
 
 
+def _variables_of_indices(block: BlockOp) -> dict[SSAValue, list[int]]:
+    """The positions of the variables of a block that depend on each loop index, in order."""
+    bindings, found = block.bindings, dict[SSAValue, list[int]]()
+    for position in range(len(bindings)):
+        for index in bindings[position].operands:
+            found.setdefault(index, []).append(position)
+    return found
+
+
 def _tile_nest(block: BlockOp, own_loops: list[ForOp], positions: list[int | None], region: TileRegion) -> Operation:
     """Builds the producer's nest with spatial loops over the tile; moves the block out of its old nest."""
     dimension_of = {position: d for d, position in enumerate(positions) if position is not None}
-    bindings = block.bindings
+    bindings, variables, kinds = block.bindings, _variables_of_indices(block), block.kinds
     replaced: dict[SSAValue, ValueMap] = {}
     nest: list[ForOp] = []
     for old in own_loops:
-        users = [k for k in range(len(block.kinds)) if old.index in bindings[k].operands]
-        spatial = [k for k in users if block.kinds[k] is IterKind.SPATIAL]
-        base = None if not spatial else region.bases[dimension_of[spatial[0]]] if spatial[0] in dimension_of else None
-        extent = old.bound if base is None else region.extents[dimension_of[spatial[0]]]
+        spatial = [k for k in variables.get(old.index, ()) if kinds[k] is IterKind.SPATIAL]
+        dimension = dimension_of.get(spatial[0]) if spatial else None
+        base = None if dimension is None else region.bases[dimension]
+        extent = old.bound if dimension is None else region.extents[dimension]
         new = ForOp(old.loop_name, extent, kind=old.kind, tail=old.tail, no_unroll=old.no_unroll)
         new.index.name_hint = old.index.name_hint
         index = ValueMap.identity((new.index,))
