@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 
 from xdsl.dialects.builtin import Float32Type, Float64Type, i32
 from xdsl.dialects.func import FuncOp
@@ -39,6 +40,7 @@ def conv_in_blocks(op: ConvOp, available: Sequence[Layout | None], lanes: int) -
     in-channels is chosen: an image of 3 channels is one block. Weights of bytes are OIHW[o]o4i.
 
     If only a quarter of a vector divides the out-channels and the stride is 1, the layout stays plain, which is faster.
+    So does that of a group's filters of one pixel of floats if only half of a vector divides their number.
     The original layout may have any order of axes (also NHWC and HWIO); if blocks do not fit, NCHW and OIHW are chosen,
     which have schedules. Convolutions in blocks stay unchanged.
     """
@@ -122,12 +124,27 @@ def _in_blocks(
     if out_block < lanes // 2 and max(ints(op.strides)) == 1:
         # Rows of the plain image fill whole vectors; blocks of a quarter would fill a quarter of each vector.
         return LayoutRefusal(f"only blocks of {out_block} divide the {out_channels} out-channels of a group")
+    if out_block < lanes and _fills_rows(op, lanes):
+        # All pixels of the plain image are one row (`loop-collapse-images`), which fills whole vectors.
+        return LayoutRefusal(f"only blocks of {out_block} divide the {out_channels} out-channels of a group")
     if not depth:
         return LayoutRefusal("it has no in-channels")
     if _multiplies_bytes(op):
         return _in_blocks_of_terms(op, depth, input_block, out_block, lanes, pads=pads)
     in_block = input_block if input_block is not None and depth % input_block == 0 else largest_divisor(depth, lanes)
     return _blocked_decision(op, f"{in_block}c", f"{in_block}i{out_block}o", f"{out_block}c", pads=pads)
+
+
+def _fills_rows(op: ConvOp, lanes: int) -> bool:
+    """Whether it multiplies many pixels by the matrix of a group: floats, one tap, a stride of 1, no padding."""
+    data, weight = (
+        layout.primal_extents(shape_of(each.type)) for layout, each in zip(op.layouts, op.operands, strict=False)
+    )
+    pixels = [data[axis] for axis in op.AXES]
+    is_product = all(weight[axis] == 1 for axis in op.AXES) and max(ints(op.strides)) == 1 and not any(ints(op.padding))
+    if not isinstance(op, Conv2DOp) or op.groups.value.data == 1 or not is_product or _multiplies_bytes(op):
+        return False
+    return prod(extent if isinstance(extent, int) else 0 for extent in pixels) >= 2 * lanes
 
 
 MAX_FILLED = 0.25

@@ -55,6 +55,22 @@ func.func @grouped(%x: tensor<1x8x8x8xf32>) -> tensor<1x32x8x8xf32> {
   func.return %c : tensor<1x32x8x8xf32>
 }
 
+// Filters of one pixel stay plain if a group has half a vector of them, unless the image has few pixels.
+// CHECK-LABEL: func.func @half_blocks
+// CHECK:         relay.nn.conv2d(%x, %{{.*}}) {groups = 2} :
+// CHECK-LABEL: func.func @half_blocks_of_few_pixels
+// CHECK:         groups = 2, data_layout = "NCHW4c", kernel_layout = "OIHW4i8o", out_layout = "NCHW8c"
+func.func @half_blocks(%x: tensor<1x8x7x7xf32>) -> tensor<1x16x7x7xf32> {
+  %w = relay.constant dense<1.0> : tensor<16x4x1x1xf32>
+  %c = relay.nn.conv2d(%x, %w) {groups = 2} : (tensor<1x8x7x7xf32>, tensor<16x4x1x1xf32>) -> tensor<1x16x7x7xf32>
+  func.return %c : tensor<1x16x7x7xf32>
+}
+func.func @half_blocks_of_few_pixels(%x: tensor<1x8x3x3xf32>) -> tensor<1x16x3x3xf32> {
+  %w = relay.constant dense<1.0> : tensor<16x4x1x1xf32>
+  %c = relay.nn.conv2d(%x, %w) {groups = 2} : (tensor<1x8x3x3xf32>, tensor<16x4x1x1xf32>) -> tensor<1x16x3x3xf32>
+  func.return %c : tensor<1x16x3x3xf32>
+}
+
 // A constant matrix is packed like a dense layer's weight. Left alone: a run-time weight, a weight whose columns no
 // vector divides, and products with a transposed left operand.
 // CHECK-LABEL: func.func @products
