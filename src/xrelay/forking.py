@@ -34,6 +34,8 @@ class _Gate:
         self._depths: dict[int, int] = {}
         """The number of sections that each thread is in."""
         self._forks = 0
+        self._forking: int | None = None
+        """The thread that holds the lock for a fork."""
 
     def enter(self, *, is_short: bool) -> None:
         """Enters a section. A thread that is in one already does not wait for a pending fork, which waits for it."""
@@ -66,9 +68,13 @@ class _Gate:
             before, used = used, time.process_time()
             if used - before < _IDLE:
                 break
+        self._forking = thread
 
     def after_in_parent(self) -> None:
         """Releases the other threads."""
+        if self._forking != threading.get_ident():
+            return  # this module was imported after the fork had begun
+        self._forking = None
         self._forks -= 1
         self._changed.notify_all()
         self.leave()
@@ -77,6 +83,9 @@ class _Gate:
     def after_in_child(self) -> None:
         """Forgets the other threads, which do not exist in the child."""
         thread = threading.get_ident()
+        if self._forking != thread:
+            self._changed, self._depths, self._forks, self._forking = threading.Condition(), {}, 0, None
+            return
         self._depths, self._forks = {thread: self._depths[thread]}, 1
         self.after_in_parent()
 

@@ -50,6 +50,26 @@ for _ in range(2):
 over.set()
 thread.join()
 """
+IMPORT_DURING_FORK = """
+import concurrent.futures.thread
+import logging
+import os
+
+os.register_at_fork(before=lambda: __import__("xrelay.forking"))
+child = os.fork()
+from xrelay.forking import forks_wait
+
+with forks_wait():
+    if child == 0:
+        os._exit(0)
+assert os.waitpid(child, 0)[1] == 0
+"""
+"""The hooks that are registered meanwhile run after the fork, but not before it."""
+
+
+def test_a_fork_beside_an_import_of_the_hooks() -> None:
+    done = subprocess.run([sys.executable, "-c", IMPORT_DURING_FORK], timeout=HANGS, stderr=subprocess.PIPE)
+    assert (done.returncode, done.stderr.decode()) == (0, "")
 
 
 def test_a_fork_beside_a_thread_that_imports_and_compiles(tmp_path: Path) -> None:
