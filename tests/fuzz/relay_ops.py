@@ -85,10 +85,10 @@ def check(rng: np.random.Generator, name: str, module: ModuleOp) -> bool:
 
 
 def interpreted(module: ModuleOp, inputs: Sequence[Array]) -> list[Array] | str:
-    """The results, or the message of the error."""
+    """The results, or the message of the error, an `InputError` if a pass wrote a required extent into the type."""
     try:
         return [np.asarray(out) for out in run_relay(module, list(inputs))]
-    except InterpreterError as error:
+    except (InterpreterError, InputError) as error:
         return str(error)
 
 

@@ -22,7 +22,14 @@ from support.random_dims import NAMES, SIZES, DimProgram, dim_program, small_num
 from xrelay.api.compile import compile
 from xrelay.api.model import CompiledModel
 from xrelay.dialects.relay.structure.weights import Array
-from xrelay.errors import ConstraintError, ExecutionError, InterpreterError, LoweringError, TypeInferenceError
+from xrelay.errors import (
+    ConstraintError,
+    ExecutionError,
+    InputError,
+    InterpreterError,
+    LoweringError,
+    TypeInferenceError,
+)
 from xrelay.interpreters.relay import run_relay
 from xrelay.interpreters.relay.run import Result
 from xrelay.passes.infra.source import full_context, parse_module
@@ -114,10 +121,13 @@ def _flat(values: Sequence[Listed]) -> list[Result]:
 
 
 def _outcome(run: Callable[[], list[Result]]) -> list[Result] | str:
-    """Returns the results, or the message of the error."""
+    """Returns the results, or the message of the error.
+
+    A wrong extent that the program requires to be a number is an `InputError` of the compiled model.
+    """
     try:
         return run()
-    except (ExecutionError, InterpreterError) as error:
+    except (ExecutionError, InterpreterError, InputError) as error:
         return error.message
 
 

@@ -59,11 +59,12 @@ def requantized(node: NodeView, value: SSAValue, scale: int) -> SSAValue:
 
 def _zero_point(node: NodeView, index: int) -> SSAValue:
     """Returns the zero point in input `index`, by default 0, in i32; a constant without a cast, for passes."""
-    known = node.constant(index)
-    if node.optional_input(index) is not None and known is None:
-        return converted(node, number(node, index), INT32)
-    value = np.zeros((), np.int32) if known is None else known.reshape(()).astype(np.int32)
-    return node.emit_constant(value, "zero_point")
+    if node.optional_input(index) is None:
+        return node.emit_constant(np.zeros((), np.int32), "zero_point")
+    point, known = number(node, index), node.constant(index)
+    if known is None:
+        return converted(node, point, INT32)
+    return node.emit_constant(known.reshape(()).astype(np.int32), "zero_point")
 
 
 def _binary(op: str) -> Callable[[NodeView], SSAValue]:

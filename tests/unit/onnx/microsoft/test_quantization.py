@@ -11,6 +11,7 @@ from fuzz.onnx_oracles import onnxruntime_outputs
 from onnx import helper
 from support.one_node import Array, both, inputs_by_name, node_model
 
+from xrelay.errors import ModelImportError
 from xrelay.frontend.onnx import import_onnx
 
 RNG = np.random.default_rng(9)
@@ -69,6 +70,14 @@ def test_sums_of_known_scales_are_between_dequantize_and_quantize() -> None:
     names = [op.name for op in module.walk()]
     assert names.count("relay.qnn.dequantize") == 2
     assert names.count("relay.qnn.quantize") == 1
+
+
+def test_several_constant_zero_points_are_refused() -> None:
+    a = integers((4, 2), np.uint8)
+    inputs = [a, number(0.5), np.array([1, 2], np.uint8), a, number(0.5), number(3, np.uint8), number(1.0)]
+    model = node_model("QLinearAdd", inputs, 17, domain="com.microsoft", constants=(1, 2, 4, 5, 6))
+    with pytest.raises(ModelImportError, match=r"input #2 is .*: one number is expected"):
+        import_onnx(model)
 
 
 @pytest.mark.grid(4)
