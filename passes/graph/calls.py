@@ -38,7 +38,7 @@ def mentioned_symbols(op: Operation) -> Iterator[str]:
         pending: list[Attribute] = [*inner.properties.values(), *inner.attributes.values()]
         while pending:
             attribute = pending.pop()
-            # Exact types: `isinstance` of an abstract class is slow, and most attributes are none of these.
+            # Exact types: `isinstance` of an abstract class is slow, and most attributes have other types.
             if type(attribute) is SymbolRefAttr:
                 yield attribute.root_reference.data
             elif (type(attribute) is ArrayAttr or type(attribute) is DictionaryAttr) and id(attribute) not in seen:

@@ -160,7 +160,7 @@ def _is_f32(type: Attribute) -> bool:
 
 
 def _scaled_operands(op: Operation) -> range:
-    """Returns the operands of an op of which positive factors are a factor of its result; none if it is not linear."""
+    """Returns the operands whose positive factors are a factor of the result; an empty range for a nonlinear op."""
     kind = op.QUANTIZATION if isinstance(op, RelayOp) else None
     if kind is Quantization.PRODUCT:
         return range(1, 2)

@@ -146,5 +146,5 @@ def _bound(value: SSAValue) -> int | None:
 
 
 def _largest(array: Array) -> int:
-    """Returns the greatest absolute value of integers, 0 if there are none."""
+    """Returns the greatest absolute value of an array of integers, 0 if it is empty."""
     return int(np.abs(array.astype(np.int64)).max(initial=0))
