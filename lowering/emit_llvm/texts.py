@@ -32,6 +32,7 @@ from xdsl.dialects.llvm import LLVMArrayType, LLVMFunctionType, LLVMPointerType,
 from xdsl.ir import Attribute
 from xdsl.utils.hints import isa
 
+from xrelay.dialects.shared.dense_elements import is_uniform
 from xrelay.dialects.upstream.llvm_extras import LLVMX86AMXType, LoopAnnotationAttr
 from xrelay.errors import LoweringError
 
@@ -172,7 +173,7 @@ class ConstantTexts:
         element = type_.element_type if isinstance(type_, VectorType) else type_.type
         count = type_.get_shape()[0] if isinstance(type_, VectorType) else type_.size.data
         numbers = [number for number in value.iter_values() if isinstance(number, int | float)]
-        if (len(numbers) == 1 and count > 1) or (len(numbers) > 1 and value.is_splat()):
+        if (len(numbers) == 1 and count > 1) or (len(numbers) > 1 and is_uniform(value)):
             if isinstance(type_, VectorType):
                 return f"splat ({self._types(element)} {self._number(numbers[0], element)})"
             numbers = numbers[:1] * count

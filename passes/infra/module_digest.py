@@ -7,7 +7,6 @@ from typing import Final
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Attribute
-from xdsl.printer import Printer
 
 from xrelay.passes.infra.printing import TextPrinter, bracket_function_results
 from xrelay.runtime.digests import content_key
@@ -36,7 +35,7 @@ class _DigestPrinter(TextPrinter):
         known = self.printed.get(id(attribute))
         if known is None:
             start = self.text.tell()
-            Printer.print_attribute(self, attribute)
+            self.print_whole_attribute(attribute)
             self.text.seek(start)
             text = self.text.read()
             known = attribute, text if len(text) <= _MAX_ATTRIBUTE_LENGTH else f"#{content_key([text])}"

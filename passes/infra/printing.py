@@ -7,11 +7,12 @@ from io import StringIO
 from pathlib import Path
 from typing import Final
 
-from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, FunctionType, ModuleOp
+from xdsl.dialects.builtin import ArrayAttr, DenseIntOrFPElementsAttr, DictionaryAttr, FunctionType, ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, TypeAttribute
 from xdsl.printer import Printer
 
+from xrelay.dialects.shared.dense_elements import print_elements
 from xrelay.errors import PassError
 
 
@@ -57,12 +58,21 @@ class TextPrinter(Printer):
         if known is not None:
             self.print_string(known[1])
         elif not isinstance(attribute, TypeAttribute):
-            super().print_attribute(attribute)
+            self.print_whole_attribute(attribute)
         else:
             start = self.text.tell()
-            super().print_attribute(attribute)
+            self.print_whole_attribute(attribute)
             self.text.seek(start)
             self.printed[id(attribute)] = attribute, self.text.read()
+
+    def print_whole_attribute(self, attribute: Attribute) -> None:
+        """Prints an attribute as xDSL does, but the elements of `dense` attributes with the signs of zeros."""
+        if isinstance(attribute, DenseIntOrFPElementsAttr):
+            print_elements(attribute, self)
+            self.print_string(" : ")
+            self.print_attribute(attribute.get_type())
+        else:
+            super().print_attribute(attribute)
 
 
 _BRACKETS: Final = ArrayAttr([DictionaryAttr({})])

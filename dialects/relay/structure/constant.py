@@ -25,6 +25,7 @@ from xdsl.utils.exceptions import VerifyException
 from xrelay.dialects.relay.core import assembly_format
 from xrelay.dialects.relay.core.facts import Elements
 from xrelay.dialects.relay.structure.weights import Array, WeightAttr
+from xrelay.dialects.shared.dense_elements import print_elements
 from xrelay.dialects.shared.dtypes import element_type, numpy_dtype
 from xrelay.dialects.shared.types import AnyTensorType, is_static, shape_of, tensor_type
 
@@ -125,7 +126,7 @@ class ConstantOp(IRDLOperation):
         type: Attribute = self.result.type
         if isinstance(self.value, DenseIntOrFPElementsAttr):
             type = self.value.get_type()
-            _shortened(self.value).print_without_type(printer)
+            print_elements(self.value, printer)
         else:
             printer.print_attribute(self.value)
         printer.print_string(" : ")
@@ -137,19 +138,6 @@ def elements_of_constant(op: ConstantOp) -> Elements | None:
     if not isinstance(op.value, DenseIntOrFPElementsAttr) or not isinstance(op.result.type.element_type, IntegerType):
         return None
     return tuple(int(element) for element in array_of(op.value).ravel())
-
-
-def _shortened(value: DenseIntOrFPElementsAttr) -> DenseIntOrFPElementsAttr:
-    """Returns two elements of a long `value` if all elements have the same bytes, else `value`.
-
-    Both print the same, but xDSL would compare all elements as numbers of Python. It prints NaNs one by one.
-    """
-    elements, data = len(value), value.data.data
-    first = data[: len(data) // max(elements, 1)]
-    if elements <= INLINE_LIMIT or first * elements != data:
-        return value
-    pair = _dense(first * 2, TensorType(value.get_element_type(), [2]))
-    return pair if pair.is_splat() else value
 
 
 def dense_of(array: Array, type: AnyTensorType) -> DenseIntOrFPElementsAttr:

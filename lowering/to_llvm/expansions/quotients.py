@@ -20,6 +20,7 @@ from xdsl.dialects.arith import ConstantOp, DivfOp
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, FloatAttr, f32
 from xdsl.ir import SSAValue
 
+from xrelay.dialects.shared.dense_elements import is_uniform
 from xrelay.dialects.upstream.arith_extras import element_type
 from xrelay.lowering.to_llvm.expansions.exponentials import at_least, at_most
 from xrelay.lowering.to_llvm.expansions.inlined_ops import number
@@ -63,7 +64,7 @@ def constant_number(value: SSAValue) -> float | None:
     constant = value.owner
     attribute = constant.value if isinstance(constant, ConstantOp) else None
     if isinstance(attribute, DenseIntOrFPElementsAttr):
-        attribute = attribute.get_attrs()[0] if attribute.is_splat() else None
+        attribute = attribute.get_attrs()[0] if is_uniform(attribute) else None
     return attribute.value.data if isinstance(attribute, FloatAttr) else None
 
 

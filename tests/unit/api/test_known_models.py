@@ -14,7 +14,7 @@ from onnx import TensorProto, helper, numpy_helper
 from support.hashed_files import count_hashed
 
 import xrelay
-from xrelay import registrations
+from xrelay import registrations, relay
 from xrelay.api import model_key
 from xrelay.api.request import chosen_target
 from xrelay.runtime import artifact
@@ -148,3 +148,12 @@ def test_the_key_has_the_threads_rounded_up_and_no_affinity(monkeypatch: pytest.
         monkeypatch.setattr(os, "sched_getaffinity", {0: cpus}.get)
         assert targets(1, 2) == known
         assert targets(None) == targets(len(cpus))
+
+
+@pytest.mark.usefixtures("cache")
+def test_programs_whose_zeros_differ_in_sign_differ() -> None:
+    for zeros in ([0.0, -0.0], [0.0, 0.0]):
+        x = relay.var("x", shape=(2,), dtype="float32")
+        quotient = relay.divide(x, relay.const(np.array(zeros, np.float32)))
+        (result,) = xrelay.compile(relay.Module.from_expr(relay.Function([x], quotient))).run([np.ones(2, np.float32)])
+        assert result.tolist() == [np.inf, np.copysign(np.inf, zeros[1])]

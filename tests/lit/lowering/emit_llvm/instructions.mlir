@@ -41,6 +41,13 @@ llvm.func @vectors(%x: vector<4xf32>, %m: vector<4xi1>, %p: !llvm.ptr {llvm.noal
   llvm.return %l : vector<4xf32>
 }
 
+// CHECK-LABEL: define <2 x float> @zeros()
+// CHECK:         ret <2 x float> <float -0.000000e+00, float 0.000000e+00>
+llvm.func @zeros() -> vector<2xf32> {
+  %zeros = llvm.mlir.constant(dense<[-0.0, 0.0]> : vector<2xf32>) : vector<2xf32>
+  llvm.return %zeros : vector<2xf32>
+}
+
 // CHECK-LABEL: define void @loop(i64 %n) {
 // CHECK:       header:
 // CHECK-NEXT:    %i = phi i64 [ 0, %entry ], [ %next, %body ]
