@@ -8,17 +8,30 @@ from __future__ import annotations
 import gc
 import os
 import signal
+from collections.abc import Generator
+from contextlib import contextmanager
+from typing import IO
 
 from xrelay.passes.infra.gc_pause import gc_pause
 
 
-def main() -> None:
-    """Serves standard input. Output of plugins is discarded, so that it does not mix with the answers."""
+@contextmanager
+def worker_streams() -> Generator[tuple[IO[bytes], IO[bytes]]]:
+    """Yields the streams of requests and of answers, the standard input and output of this process.
+
+    Nothing else reads or writes them: output of plugins is discarded. Ctrl-C ends the parent, and so the input.
+    """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     with os.fdopen(os.dup(0), "rb") as requests, os.fdopen(os.dup(1), "wb") as answers:
         silence = os.open(os.devnull, os.O_RDWR)
         os.dup2(silence, 0)
         os.dup2(silence, 1)
+        yield requests, answers
+
+
+def main() -> None:
+    """Serves standard input."""
+    with worker_streams() as (requests, answers):
         gc.disable()
         from xrelay.api.kernel_worker import begin, serve
 

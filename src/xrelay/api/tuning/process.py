@@ -6,8 +6,6 @@ It ends at the end of its input. A schedule whose code crashes or hangs ends onl
 from __future__ import annotations
 
 import math
-import os
-import signal
 from collections.abc import Sequence
 from time import perf_counter_ns, process_time_ns
 from typing import Any, Final
@@ -21,6 +19,7 @@ from xrelay.api.build_artifact import build_artifact
 from xrelay.api.kernel_workers import read_message, write_message
 from xrelay.api.model import CompiledModel
 from xrelay.api.tuning.messages import TuningAnswer, TuningJob, TuningTask
+from xrelay.api.worker_process import worker_streams
 from xrelay.dialects.shared.attribute_names import SCHEDULE
 from xrelay.errors import XRelayError
 from xrelay.lowering.kernel_units import kernel_of
@@ -97,12 +96,8 @@ def measure(candidates: Sequence[CandidateRunner | None]) -> tuple[int, ...]:
 
 
 def main() -> None:
-    """Serves standard input. Output of plugins is discarded, so that it does not mix with the answers."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    with os.fdopen(os.dup(0), "rb") as requests, os.fdopen(os.dup(1), "wb") as answers:
-        silence = os.open(os.devnull, os.O_RDWR)
-        os.dup2(silence, 0)
-        os.dup2(silence, 1)
+    """Serves standard input."""
+    with worker_streams() as (requests, answers):
         task: TuningTask | None = read_message(requests, TuningTask)
         if task is None:
             return
