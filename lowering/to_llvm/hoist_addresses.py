@@ -31,6 +31,8 @@ _ANNOTATION: Final = "loop_annotation"
 _WHOLE: Final = LoopAnnotationAttr.unroll_full()
 _SLT: Final = 2
 """`slt` among the predicates of `llvm.icmp`."""
+_MAX_TERMS: Final = 64
+"""The maximum number of terms of an index that is split."""
 
 _Key: TypeAlias = "tuple[type[Operation], tuple[int, ...]]"
 
@@ -53,7 +55,8 @@ class LlvmHoistAddressesPass(XRelayPass):
 
     In loops that are to be unrolled completely, an address is split by the loops that change its index: `%p[%i * 8 +
     %j]` becomes `%q[%j]` with `%q = %p[%i * 8]` outside. Sums of several such loops are split too: a tile of rows `%h`
-    and columns `%w` reads `%p[(%y + 2 * %h) * 240 + %w * 16]` as `%q[%h * 480][%w * 16]`, with `%q = %p[%y * 240]`.
+    and columns `%w` reads `%p[(%y + 2 * %h) * 240 + %w * 16]` as `%q[%h * 480][%w * 16]`, with `%q = %p[%y * 240]`. An
+    index of many terms stays whole.
 
     LLVM does so too, but only after it has unrolled the loop and copied these ops. An op moves before the outermost
     loop that it may leave, and equal ops are merged there. Sums, products, addresses, splat vectors, minimums and
@@ -289,9 +292,15 @@ class _Terms:
 
     @staticmethod
     def of(index: SSAValue, depths: Mapping[SSAValue, int], rolled: int) -> _Terms | None:
-        """Returns the terms of an index; sums and products inside of a loop depth are split. None if one may wrap."""
+        """Returns the terms of an index; sums and products inside of a loop depth are split.
+
+        None if one may wrap, or if there are more than `_MAX_TERMS`: shared sums have a number of terms exponential in
+        the number of ops.
+        """
         terms, pending = _Terms(), [(index, 1)]
-        while pending:
+        for _ in range(2 * _MAX_TERMS):
+            if not pending:
+                return terms
             value, factor = pending.pop()
             op = value.owner
             kind = type(op) if depths.get(value, 0) > rolled else None
@@ -314,7 +323,7 @@ class _Terms:
                 terms.factors[value] = terms.factors.get(value, 0) + factor
             else:
                 terms.constant += number * factor
-        return terms
+        return None
 
 
 def _move_before(op: Operation, anchor: Operation | None) -> None:

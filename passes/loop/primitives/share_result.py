@@ -92,10 +92,10 @@ def _overwriting(kernel: func.FuncOp, reader: BlockOp, alloc: memref.AllocOp, st
         raise refusal(step, subject, reason, "name a block whose last reader stores a result")
     if IN_PLACE in kernel.attributes:
         reason = "its result may be in the buffer of an input"
-        raise refusal(step, subject, reason, "leave the buffer where it is")
+        raise refusal(step, subject, reason, "leave out this step")
     types = [memref_type(buffer).element_type for buffer in (alloc.memref, store.memref)]
     if types[0] != types[1]:
-        raise refusal(step, subject, f"its result has elements of {types[1]}, not {types[0]}", "leave the buffer")
+        raise refusal(step, subject, f"its result has elements of {types[1]}, not {types[0]}", "leave out this step")
     if not stores_once(reader, store.index):
         reason = "it does not store a result of its own at each point, in one serial loop for each variable"
         raise refusal(step, subject, reason, "use share_result before other primitives on its loops")

@@ -11,8 +11,8 @@
 // ARGUMENT: error: share_result("scaled"): block 'scaled': it writes an argument of the kernel; help: use cache_write or cache_read first
 // SCALAR: error: share_result("sum"): block 'scaled': it does not overwrite exactly the elements that block 'sum' stores; help: use compute_at for its producers first
 // MIRRORED: error: share_result("mirrored"): block 'mirror': it does not overwrite exactly the elements that block 'mirrored' stores;
-// NARROW: error: share_result("narrow"): block 'narrowed': its result has elements of f16, not f32; help: leave the buffer
-// PLACE: error: share_result("in_place"): block 'placed': its result may be in the buffer of an input; help: leave the buffer where it is
+// NARROW: error: share_result("narrow"): block 'narrowed': its result has elements of f16, not f32; help: leave out this step
+// PLACE: error: share_result("in_place"): block 'placed': its result may be in the buffer of an input; help: leave out this step
 // SPLIT: error: share_result("exp"): block 'scaled': it does not store a result of its own at each point, in one serial loop for each variable; help: use share_result before other primitives on its loops
 // PART: error: share_result("part"): block 'parted': it does not overwrite exactly the elements that block 'part' stores;
 // SUMMED: error: share_result("summed"): block 'total': it does not store a result of the kernel that no other op uses; help: name a block whose last reader stores a result
