@@ -22,6 +22,7 @@ import xrelay
 from xrelay import environment
 from xrelay.lowering.pipelines import Phase
 from xrelay.tools.command_line import progress_bar
+from xrelay.tools.commands.base import add_threads
 
 RUNS = 30
 MAX_SECONDS = 5.0
@@ -40,7 +41,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="xrelay.tools.demo", description=__doc__)
     parser.add_argument("--model", default="resnet50", help="another example model, e.g. squeezenet")
     parser.add_argument("--output", type=Path, default=Path("build/demo"), help="output folder (build/demo)")
-    parser.add_argument("--threads", type=int, help="threads per run (default: all available cores)")
+    add_threads(parser)
     args = parser.parse_args()
     folder: Path = args.output
     shutil.rmtree(folder, ignore_errors=True)

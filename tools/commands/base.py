@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from xrelay.errors import XRelayError
+from xrelay.runtime.cores import MAX_THREADS
 from xrelay.tools.command_line import add_switches, progress_bar
 
 if TYPE_CHECKING:
@@ -105,7 +106,15 @@ def add_records(add_argument: Callable[..., object]) -> None:
 
 def add_threads(parser: ArgumentParser) -> None:
     """Declares `--threads`, for commands with one number of threads."""
-    parser.add_argument("--threads", type=int, help="threads per run (default: all available cores)")
+    help_ = "threads per run (default: all available cores)"
+    parser.add_argument("--threads", type=parse_threads, metavar="N", help=help_)
+
+
+def parse_threads(text: str) -> int:
+    """Parses a number of threads."""
+    if not text.isdecimal() or not 1 <= int(text) <= MAX_THREADS:
+        raise ArgumentTypeError(f"{text!r} is not an integer from 1 to {MAX_THREADS}")
+    return int(text)
 
 
 def add_trust(parser: ArgumentParser) -> None:

@@ -22,6 +22,7 @@ from xrelay.tools.commands.base import (
     add_memory_limit,
     add_trust,
     compiled_model,
+    parse_threads,
 )
 from xrelay.tools.commands.feeding import add_input_options, make_inputs
 from xrelay.tools.comparison.engines import PEERS
@@ -180,12 +181,7 @@ def percentiles(times: list[float]) -> dict[str, float]:
 
 def _thread_counts(text: str) -> list[int | None]:
     """Parses `1,2,all`; `None` means all available cores."""
-    counts: list[int | None] = []
-    for part in text.split(","):
-        if part != "all" and not (part.isdecimal() and int(part) > 0):
-            raise ArgumentTypeError(f"{text!r} is not a list of positive integers or 'all'")
-        counts.append(None if part == "all" else int(part))
-    return counts
+    return [None if part == "all" else parse_threads(part) for part in text.split(",")]
 
 
 def _engines(text: str) -> list[str]:
