@@ -27,11 +27,10 @@ scores or weights that other ops read, too; and attention that would not be at l
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from math import prod
 from typing import Final
 
-from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, f32
 from xdsl.ir import SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
@@ -44,20 +43,18 @@ from xrelay.dialects.relay.ops.nn.split_products import ContribDenseSplitOp, Con
 from xrelay.dialects.relay.ops.tensor.transform import LayoutTransformOp
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.shared.types import element_type_of, is_complete, shape_of
-from xrelay.passes.graph.remarks import Remarks, report
+from xrelay.passes.graph.remarks import Remark, Remarks
 from xrelay.passes.graph.rewriting import Emitter, owner_of, rewrite_once, static_shape
-from xrelay.passes.infra.xrelay_pass import XRelayPass
 from xrelay.passes.layout.split_parts import (
     BLOCK,
     GAIN,
     KERNEL_CYCLES,
-    NUMERICS,
     PACKED,
     ROWS,
     STEPS,
     TILE_PRODUCTS,
     VECTOR_PRODUCTS,
-    has_tiles,
+    SplitPass,
 )
 from xrelay.target.instructions import PAIR_TERMS
 
@@ -78,23 +75,16 @@ SPLIT_OPERANDS: Final = 20.0
 
 
 @dataclass(frozen=True)
-class RelaySplitAttentionPass(XRelayPass):
+class RelaySplitAttentionPass(SplitPass):
     """Splits the products of attention into parts of bf16; see the module's docstring."""
 
     name = "relay-split-attention"
-    numerics = NUMERICS
-    per_function = True
 
-    vector_lanes: int = field(default=BLOCK, metadata={"help": "the number of f32 in a vector of the target"})
-    tiles: tuple[str, ...] = field(default=(), metadata={"help": "the target's instructions on tiles"})
-
-    def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Rewrites the module in place, if the target has the instruction and vectors of 16 f32."""
-        if not has_tiles(self.tiles, self.vector_lanes):
-            return
+    def split(self, module: ModuleOp) -> list[Remark]:
+        """Rewrites a module; returns remarks."""
         remarks = Remarks(self.name)
-        rewrite_once(op, BatchMatmulOp, SplitAttention(remarks))
-        report(remarks.all)
+        rewrite_once(module, BatchMatmulOp, SplitAttention(remarks))
+        return remarks.all
 
 
 class SplitAttention(RewritePattern):

@@ -28,11 +28,10 @@ logarithm (`logarithms.py`).
 from __future__ import annotations
 
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from math import ceil, prod
 from typing import Final
 
-from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, f32
 from xdsl.ir import Operation
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
@@ -49,19 +48,17 @@ from xrelay.dialects.shared.types import element_type_of, is_complete, shape_of
 from xrelay.dialects.shared.winograd import TAPS
 from xrelay.index_algebra.dims import estimate
 from xrelay.index_algebra.divisors import divisors
-from xrelay.passes.graph.remarks import Remark, Remarks, report
+from xrelay.passes.graph.remarks import Remark, Remarks
 from xrelay.passes.graph.rewriting import Emitter, rewrite_once
-from xrelay.passes.infra.xrelay_pass import XRelayPass
 from xrelay.passes.layout.apply_winograd import plain_weight
 from xrelay.passes.layout.logarithms import REFUSAL, ops_before_logarithms
 from xrelay.passes.layout.split_parts import (
     BLOCK,
     GAIN,
     KERNEL_CYCLES,
-    NUMERICS,
     ROWS,
     VECTOR_PRODUCTS,
-    has_tiles,
+    SplitPass,
     usual_images,
 )
 from xrelay.passes.types.type_solver import function_around
@@ -89,27 +86,16 @@ STORE_CYCLES: Final = 80.0
 
 
 @dataclass(frozen=True)
-class RelaySplitConvolutionsPass(XRelayPass):
+class RelaySplitConvolutionsPass(SplitPass):
     """Splits convolutions into parts of bf16; see the module's docstring."""
 
     name = "relay-split-convolutions"
-    numerics = NUMERICS
-    per_function = True
 
-    vector_lanes: int = field(default=BLOCK, metadata={"help": "the number of f32 in a vector of the target"})
-    tiles: tuple[str, ...] = field(default=(), metadata={"help": "the target's instructions on tiles"})
-
-    def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Rewrites the module in place, if the target has the instruction and vectors of 16 f32."""
-        if has_tiles(self.tiles, self.vector_lanes):
-            report(split_convolutions(op))
-
-
-def split_convolutions(module: ModuleOp) -> list[Remark]:
-    """Rewrites `module`; returns remarks on rewritten convolutions, and on others with the reason."""
-    remarks = Remarks(RelaySplitConvolutionsPass.name)
-    rewrite_once(module, Conv2DOp, SplitConvolution(remarks, ops_before_logarithms(module)))
-    return remarks.all
+    def split(self, module: ModuleOp) -> list[Remark]:
+        """Rewrites a module; returns remarks."""
+        remarks = Remarks(self.name)
+        rewrite_once(module, Conv2DOp, SplitConvolution(remarks, ops_before_logarithms(module)))
+        return remarks.all
 
 
 class SplitConvolution(RewritePattern):

@@ -1,15 +1,19 @@
-"""The tiles, the error and the measured speeds of passes that split products of f32 into parts of bf16."""
+"""`SplitPass`, the base of passes that split products of f32 into parts of bf16, their tiles, error and speeds."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from abc import abstractmethod
+from dataclasses import dataclass, field
 from typing import Final
 
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
 from xrelay.dialects.relay.core.size_hints import size_hints
 from xrelay.index_algebra.dims import Dim, estimate
-from xrelay.passes.infra.xrelay_pass import Numerics
+from xrelay.passes.graph.remarks import Remark, report
+from xrelay.passes.infra.xrelay_pass import Numerics, XRelayPass
 from xrelay.passes.types.type_solver import function_around
 from xrelay.target.instructions import BF16_TILES
 
@@ -44,9 +48,24 @@ GAIN: Final = 1.1
 """The least ratio of the time of the f32 product to that of the split one."""
 
 
-def has_tiles(tiles: Sequence[str], vector_lanes: int) -> bool:
-    """Whether a target with these instructions on tiles multiplies parts, and has vectors of a block."""
-    return BF16_TILES.name in tiles and vector_lanes == BLOCK
+@dataclass(frozen=True)
+class SplitPass(XRelayPass):
+    """A pass that splits products into parts of bf16."""
+
+    numerics = NUMERICS
+    per_function = True
+
+    vector_lanes: int = field(default=BLOCK, metadata={"help": "the number of f32 in a vector of the target"})
+    tiles: tuple[str, ...] = field(default=(), metadata={"help": "the target's instructions on tiles"})
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Rewrites the module in place, if the target has the instruction and vectors of 16 f32."""
+        if BF16_TILES.name in self.tiles and self.vector_lanes == BLOCK:
+            report(self.split(op))
+
+    @abstractmethod
+    def split(self, module: ModuleOp) -> list[Remark]:
+        """Rewrites a module; returns remarks on rewritten products, and on others with the reason."""
 
 
 def usual_images(op: Operation, images: Dim) -> int:

@@ -68,12 +68,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from math import prod
 from typing import Final
 
 import numpy as np
-from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, bf16, f32
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
@@ -99,21 +98,19 @@ from xrelay.dialects.shared.types import element_type_of, is_complete, shape_of
 from xrelay.index_algebra.dims import Dim, estimate
 from xrelay.index_algebra.divisors import largest_divisor
 from xrelay.passes.graph.op_kinds import is_constant
-from xrelay.passes.graph.remarks import Remark, Remarks, report
+from xrelay.passes.graph.remarks import Remark, Remarks
 from xrelay.passes.graph.rewriting import Emitter, constant_of, owner_of, rewrite_once, static_shape
-from xrelay.passes.infra.xrelay_pass import XRelayPass
 from xrelay.passes.layout.logarithms import REFUSAL, ops_before_logarithms
 from xrelay.passes.layout.split_parts import (
     BLOCK,
     GAIN,
     KERNEL_CYCLES,
-    NUMERICS,
     PACKED,
     ROWS,
     STEPS,
     TILE_PRODUCTS,
     VECTOR_PRODUCTS,
-    has_tiles,
+    SplitPass,
     usual_images,
 )
 from xrelay.passes.types.type_solver import function_around
@@ -139,20 +136,14 @@ WEIGHT_BYTES: Final = 5.0
 
 
 @dataclass(frozen=True)
-class RelaySplitProductsPass(XRelayPass):
+class RelaySplitProductsPass(SplitPass):
     """Splits products into parts of bf16; see the module's docstring."""
 
     name = "relay-split-products"
-    numerics = NUMERICS
-    per_function = True
 
-    vector_lanes: int = field(default=BLOCK, metadata={"help": "the number of f32 in a vector of the target"})
-    tiles: tuple[str, ...] = field(default=(), metadata={"help": "the target's instructions on tiles"})
-
-    def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Rewrites the module in place, if the target has the instruction and vectors of 16 f32."""
-        if has_tiles(self.tiles, self.vector_lanes):
-            report(split_products(op))
+    def split(self, module: ModuleOp) -> list[Remark]:
+        """Rewrites a module; returns remarks."""
+        return split_products(module)
 
 
 def split_products(module: ModuleOp) -> list[Remark]:
