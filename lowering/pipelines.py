@@ -108,7 +108,7 @@ STEPS = (
 )
 """The passes that `convert-scf-to-llvm` combines, with the same output: for reading, and for texts between them."""
 
-KERNELS: Final = ("relay-keep-floats", "relay-merge-kernels")
+KERNELS: Final = ("relay-keep-floats", "relay-parametrize-constants", "relay-merge-kernels")
 """The passes on outlined kernels."""
 
 FUSE: Final = ("relay-fuse-ops", "relay-recompute-groups", "relay-fuse-rows", "relay-fuse-attention")

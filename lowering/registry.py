@@ -19,6 +19,9 @@ from xrelay.passes.catalogue.registry import FOLDERS, member_of, target_of
 from xrelay.passes.infra.pipeline_text import parse_passes
 
 LOWERINGS: dict[str, str] = {
+    "relay-parametrize-constants": (
+        "xrelay.lowering.relay_to_topi.parametrize_constants:RelayParametrizeConstantsPass"
+    ),
     "relay-merge-kernels": "xrelay.lowering.relay_to_topi.merge_kernels:RelayMergeKernelsPass",
     "convert-relay-to-topi": "xrelay.lowering.relay_to_topi.convert_relay_to_topi:ConvertRelayToTopiPass",
     "convert-topi-to-loop": "xrelay.lowering.topi_to_loop.convert_topi_to_loop:ConvertTopiToLoopPass",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Container, Hashable, Mapping, Sequence
 from enum import Enum, auto
 from functools import cache
 from typing import Final, cast
@@ -44,11 +44,12 @@ class OpKeys:
         """
         return (self._does(op), id(op) if op.regions else None)
 
-    def of_block(self, block: Block) -> Hashable:
+    def of_block(self, block: Block, opened: Container[Operation] = ()) -> Hashable:
         """Returns a key that two blocks share exactly if they perform the same computation in the same order.
 
         Types, attributes and the order of ops count, also in regions, which have no branches between blocks; names of
-        values and source locations do not. Values from outside of the block count by identity.
+        values and source locations do not. Values from outside of the block count by identity. Of the ops in `opened`,
+        only the names and types count.
         """
         numbers: dict[SSAValue, int] = {argument: number for number, argument in enumerate(block.args)}
         parts: list[Hashable] = [tuple(self._number(argument.type) for argument in block.args)]
@@ -60,7 +61,8 @@ class OpKeys:
                     regions.append((len(inside.ops), tuple(self._number(type) for type in inside.arg_types)))
                     for argument in inside.args:
                         numbers[argument] = len(numbers)
-            parts.append((self._does(op), tuple(numbers.get(operand, operand) for operand in op.operands), *regions))
+            does = (op.name, self._types(op)) if op in opened else self._does(op)
+            parts.append((does, tuple(numbers.get(operand, operand) for operand in op.operands), *regions))
             for result in op.results:
                 numbers[result] = len(numbers)
         return tuple(parts)
@@ -81,8 +83,10 @@ class OpKeys:
         return tuple(self._items(attributes)) if attributes else ()
 
     def _does(self, op: Operation) -> Hashable:
-        types = [self._number(result.type) for result in op.results]
-        return (op.name, *self._items(op.properties), None, *self._items(op.attributes), None, *types)
+        return (op.name, *self._items(op.properties), None, *self._items(op.attributes), None, *self._types(op))
+
+    def _types(self, op: Operation) -> tuple[int, ...]:
+        return tuple([self._number(result.type) for result in op.results])
 
     def _items(self, attributes: Mapping[str, Attribute]) -> list[Hashable]:
         items: list[Hashable] = []

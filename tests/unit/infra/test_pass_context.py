@@ -161,6 +161,7 @@ def test_every_graph_pass_has_a_row_or_is_unknown_to_relay() -> None:
         "relay-split-products",
         "relay-keep-floats",
         "relay-outline-fused",
+        "relay-parametrize-constants",
         "relay-pad-channels",
         "relay-recompute-groups",
         "relay-fuse-rows",
