@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, ArgumentTypeError
+from argparse import Action, ArgumentParser, ArgumentTypeError, Namespace
 
 from xdsl.utils.arg_spec import parse_spec
 from xdsl.utils.exceptions import ArgSpecParseError
@@ -24,6 +24,16 @@ def add_arguments(parser: ArgumentParser, version: str) -> None:
     _add_output(parser)
     _add_dumps(parser)
     _add_catalogues(parser)
+
+
+class _Pipeline(Action):
+    """Adds passes after those of earlier flags."""
+
+    def __call__(
+        self, parser: ArgumentParser, namespace: Namespace, values: object, option_string: str | None = None
+    ) -> None:
+        texts = [vars(namespace)[self.dest], str(values)]
+        setattr(namespace, self.dest, ",".join(filter(None, texts)))
 
 
 def _add_input(parser: ArgumentParser) -> None:
@@ -48,9 +58,11 @@ def _add_passes(parser: ArgumentParser) -> None:
         "-p",
         "--passes",
         "--pass-pipeline",
+        action=_Pipeline,
         default="",
         metavar="PIPELINE",
-        help="passes and named pipelines to run: a,b{option=1}; func.func(a,b) runs passes on each function alone",
+        help="passes and named pipelines to run: a,b{option=1}; func.func(a,b) runs passes on each function alone; "
+        "repeatable",
     )
     add_switches(
         group.add_argument,

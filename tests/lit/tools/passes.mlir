@@ -1,5 +1,5 @@
 // RUN: xrelay-opt %s -p canonicalize,cse | filecheck %s
-// RUN: xrelay-opt %s --passes canonicalize,cse | filecheck %s
+// RUN: xrelay-opt %s -p canonicalize --passes cse | filecheck %s
 // RUN: xrelay-opt %s --pass-pipeline 'builtin.module(canonicalize,cse)' | filecheck %s
 // RUN: xrelay-opt - -p canonicalize,cse < %s | filecheck %s
 // RUN: xrelay-opt -p cse -o %t < %s && filecheck %s --input-file %t

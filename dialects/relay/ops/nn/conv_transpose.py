@@ -315,6 +315,3 @@ class Conv3DTransposeOp(DirectConvTransposeOp):
 
     name = "relay.nn.conv3d_transpose"
     AXES = "DHW"
-
-
-TRANSPOSED_CONVOLUTIONS = (Conv1DTransposeOp, Conv2DTransposeOp, Conv3DTransposeOp)
