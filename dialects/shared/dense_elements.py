@@ -20,7 +20,7 @@ def print_elements(value: DenseIntOrFPElementsAttr, printer: Printer) -> None:
     data = value.data.data
     if is_uniform(value):
         _shortened(value).print_without_type(printer)
-    elif not data.strip(b"\x00\x80") and value.is_splat():
+    elif data and not data.strip(b"\x00\x80") and value.is_splat():
         printer.print_string(f'dense<"0x{data.hex().upper()}">')
     else:
         value.print_without_type(printer)

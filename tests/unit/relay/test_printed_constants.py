@@ -17,7 +17,7 @@ from xrelay.dialects.shared.dtypes import element_type
 from xrelay.dialects.shared.types import tensor_type
 
 
-@pytest.mark.parametrize("size", [1, 16, 17, 3000])
+@pytest.mark.parametrize("size", [0, 1, 16, 17, 3000])
 @pytest.mark.parametrize("dtype", ["float32", "float16", "float64", "int8", "uint8", "int64", "bool"])
 @pytest.mark.parametrize("values", [0, 1, [1, 0], -0.0, np.nan], ids=str)
 def test_a_constant_prints_as_its_attribute(size: int, dtype: str, values: ArrayLike) -> None:
