@@ -5,7 +5,7 @@ tile even if no lane is in the domain. A loop over the vectors that have such a 
 row of up to 16 elements, which is the usual length of a row of a small image.
 
 A tile with several rows, as in a product, stays whole, because its rows share the vectors of the other factor. If there
-are enough elements, it begins early and needs no masks.
+are enough elements for a full tile, the last one begins early and needs no masks, so that all tiles have one body.
 """
 
 from __future__ import annotations
@@ -15,17 +15,18 @@ from collections.abc import Set as AbstractSet
 from math import prod
 from typing import Final, NamedTuple
 
+from xdsl.dialects import arith
 from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import Operation, SSAValue
+from xdsl.ir.affine import AffineDimExpr
 
 from xrelay.dialects.loop import DYNAMIC, BlockOp, ForOp, LoadOp, LoopKind, StoreOp, ValueMap
 from xrelay.dialects.loop.extents import expression_of, loop_of_index
 from xrelay.dialects.shared.op_lists import ops_in, ops_of
-from xrelay.dialects.shared.op_making import copies
 from xrelay.index_algebra.value_map import join_maps
-from xrelay.passes.loop.nest_edits import Names, compute, extent_value, simplified
+from xrelay.passes.loop.nest_edits import Names, compute, extent_value, prepend, simplified
 from xrelay.passes.loop.nest_queries import blocks_inside, domain_conditions, function_of, linear_in, reduces_over
-from xrelay.passes.loop.partial_tiles import allocated_buffers, blocks_in, if_less, loops_in, may_repeat
+from xrelay.passes.loop.partial_tiles import allocated_buffers, blocks_in, loops_in, may_repeat
 
 
 class Vectors(NamedTuple):
@@ -89,43 +90,48 @@ def vectors_of_rest(
     return [around], list(last)
 
 
-def early_tile(loop: ForOp, last: Sequence[Operation], names: Names) -> tuple[list[Operation], list[Operation]] | None:
-    """Moves `last`, the partial tile of `loop`, so far forward that all its elements are in the domain.
+def begin_early(loop: ForOp, last: Sequence[Operation]) -> Vectors | None:
+    """Makes each tile of `loop` begin so early that all its elements are in the domain, which must fill one tile.
 
-    Returns the new ops, and those one level inside. Before → after, for 2 vectors and several rows:
+    Makes `last`, a copy of the partial tile, the only tile of a smaller domain. Returns the vectors of a block.
+    Before → after, for 2 vectors and several rows:
 
     ```
-                                                  scf.if %n < 32 { … before … } else {
-    loop.for "i" %i to 6 unrolled {                 loop.for "i" %i to 6 unrolled {
-      loop.for "v" %v to 2 unrolled {                 loop.for "v" %v to 2 unrolled {
-        loop.for "j" %j to 16 vectorized {              loop.for "j" %j to 16 vectorized {
-          loop.block "sum" (%x : spatial %n =     →       loop.block "sum" (%x : spatial ? =
-              %full * 32 + %v * 16 + %j) { … }                %n - 32 + %v * 16 + %j) { … }
+    loop.for "jo" %jo to %tiles {                 loop.for "jo" %jo to %tiles {
+                                                    %first = arith.minsi(%jo * 32, %n - 32)
+      loop.for "i" %i to 6 unrolled {               loop.for "i" %i to 6 unrolled {
+        loop.for "v" %v to 2 unrolled {               loop.for "v" %v to 2 unrolled {
+          loop.for "j" %j to 16 vectorized {            loop.for "j" %j to 16 vectorized {
+            loop.block "sum" (%x : spatial %n =   →       loop.block "sum" (%x : spatial ? =
+                %jo * 32 + %v * 16 + %j) { … }                %first + %v * 16 + %j) { … }
     ```
 
-    Some elements are computed twice. Returns None, and changes nothing, if that changes results, or if the tile has no
-    such vectors or no sums.
+    Only the last tile may move, so some of its elements are computed twice. Returns None, and changes nothing, if that
+    changes results, or if the tile has no such vectors or no sums.
     """
     rows = _rows_of(loop, last)
     if rows is None or not allocated_buffers(last) or not may_repeat(function_of(loop), last):
         return None
-    whole = copies(last, {})
-    for each in whole:
-        names.rename_nested(each, "whole")
-    copied = dict(zip(blocks_in(last), blocks_in(whole), strict=True))
-    loops = dict(zip(loops_in(last), loops_in(whole), strict=True))
+    body = list(loop.body.block.ops)
+    own, users = allocated_buffers(body), [use.operation for use in loop.index.uses]
+    if not all(isinstance(op, BlockOp) or (isinstance(op, LoadOp | StoreOp) and op.memref in own) for op in users):
+        return None
+    own_loops = dict(zip(loops_in(last), loops_in(body), strict=True))
     moved = {
-        copied[block]: Vectors(row.position, row.extent, loops[row.vectors], loops[row.lanes])
-        for block, row in rows.items()
+        block: row._replace(vectors=own_loops[row.vectors], lanes=own_loops[row.lanes])
+        for block, row in zip(blocks_in(body), (rows[copied] for copied in blocks_in(last)), strict=True)
     }
     *_, row = moved.values()
     before: list[Operation] = []
-    first = ValueMap.identity([compute(row.extent.plus(-row.size), before)])
-    own = allocated_buffers(whole)
+    start = compute(ValueMap((AffineDimExpr(0) * row.size,), (loop.index,)), before)
+    before.append(first := arith.MinSIOp(start, compute(row.extent.plus(-row.size), before)))
     for block, each in moved.items():
-        _move_to(block, each, first.plus(each.element), own)
+        _move_to(block, each, ValueMap.identity([first.result]).plus(each.element), own)
         block.set_extents([DYNAMIC if k == each.position else extent for k, extent in enumerate(block.extents)])
-    return if_less(row.extent, row.size, last, [*before, *whole]), [*last, *whole]
+    prepend(loop.body.block, before)
+    for block, each in rows.items():
+        _move_to(block, each, each.element, allocated_buffers(last))
+    return row
 
 
 MAX_TERMS: Final = 64

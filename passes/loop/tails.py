@@ -41,8 +41,8 @@ from xrelay.passes.loop.nest_queries import (
     is_nonnegative,
     linear_in,
 )
-from xrelay.passes.loop.partial_tiles import rows_of, tiles_of_rest
-from xrelay.passes.loop.partial_vectors import early_tile, vectors_of_rest
+from xrelay.passes.loop.partial_tiles import if_less, rows_of, tiles_of_rest
+from xrelay.passes.loop.partial_vectors import begin_early, vectors_of_rest
 from xrelay.passes.loop.whole_rest import whole_rest
 
 
@@ -198,8 +198,8 @@ def _peel_dynamic(loop: ForOp, names: Names) -> list[Operation] | None:
         tiles = vectors_of_rest(loop, last, full, names)
         if tiles is None and rows is not None:
             tiles = tiles_of_rest(loop, last, rows, full, names)
-        if tiles is None:
-            whole = early_tile(loop, last, names)
+        if tiles is None and (row := begin_early(loop, last)) is not None:
+            return _masked_or_early(loop, last, row.extent, row.size, number, count)
     rest, inside = tiles or whole or (last, last)
     if loop.kind is LoopKind.PARALLEL:
         return [*_fork(loop, rest, full, number, count), *inside]
@@ -210,6 +210,39 @@ def _peel_dynamic(loop: ForOp, names: Names) -> list[Operation] | None:
     assert loop.parent is not None
     loop.parent.insert_ops_after(rest, loop)
     return [*loop.body.block.ops, *inside]
+
+
+def _masked_or_early(
+    loop: ForOp, last: Sequence[Operation], extent: ValueMap, size: int, number: SSAValue, count: SSAValue
+) -> list[Operation]:
+    """Runs `last`, a partial tile with masks, instead of `loop` if the extent does not fill a tile of `size` elements.
+
+    No tile of `loop`, which `begin_early` changed, leaves the domain if the extent fills one. There are `count` tiles,
+    of which `number` are full. Returns the ops one level inside. Before → after:
+
+    ```
+    loop.for "jo" %jo to %tiles {      scf.if %n < 32 {
+      …                                  %is_partial = arith.cmpi slt, %full, %tiles
+    }                                    scf.if %is_partial { … last … }
+                                  →    } else {
+                                         loop.for "jo" %jo to %tiles {
+                                           …
+    ```
+
+    A parallel loop stays outside, and each iteration selects a tile.
+    """
+    tiles = list(loop.body.block.ops)
+    if loop.kind is LoopKind.PARALLEL:
+        for op in tiles:
+            op.detach()
+        loop.body.block.add_ops(if_less(extent, size, last, tiles))
+    else:
+        block, test = loop.parent, CmpiOp(number, count, "slt")
+        assert block is not None
+        block.insert_op_before(test, loop)
+        loop.detach()
+        block.insert_ops_after(if_less(extent, size, [scf.IfOp(test, [], _region(last))], [loop]), test)
+    return [*tiles, *last]
 
 
 def _keep_rolled(tile: Sequence[Operation]) -> None:

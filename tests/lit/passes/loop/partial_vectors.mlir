@@ -101,19 +101,25 @@ func.func private @rows(%X: memref<3x?xf32> {loop.extents = array<i64: 0>},
   func.return
 }
 
-// A product of several rows is computed in a whole tile that begins early, or with masks if there are fewer columns.
+// The tiles of a product of several rows begin so early that all columns are in the domain, or there is one tile with
+// masks if there are fewer columns.
 // CHECK-LABEL: @product
-// CHECK: loop.for "j_o" %{{[a-z0-9_]+}} to %j_o_full {
+// CHECK: %[[PARTIAL:[0-9]+]] = arith.cmpi slt, %j_o_full, %j_o_extent : index
 // CHECK: arith.cmpi slt, %n, %{{[0-9]+}} : index
 // CHECK-NEXT: scf.if
-// CHECK: loop.for "j_v_tail" %{{[a-z0-9_]+}} to 16 vectorized {
+// CHECK-NEXT: scf.if %[[PARTIAL]]
+// CHECK: loop.for "w_v_tail" %[[V:[a-z0-9_]+]] to 16 vectorized {
 // CHECK: scf.if
+// CHECK: loop.load %B[%{{[a-z0-9_]+}}, %{{[a-z0-9_]+}} * 16 + %[[V]]]
 // CHECK: } else {
+// CHECK-NEXT: loop.for "j_o" %[[J:[a-z0-9_]+]] to %j_o_extent {
+// CHECK: %[[TILE:[0-9]+]] = arith.muli %[[J]]
 // CHECK: %[[C:[0-9]+]] = arith.constant -32 : index
-// CHECK-NEXT: %[[FIRST:[0-9]+]] = arith.addi %n, %[[C]]
-// CHECK: loop.for "w_v_tail_whole" %[[L:[a-z0-9_]+]] to 16 vectorized {
+// CHECK-NEXT: %[[LAST:[0-9]+]] = arith.addi %n, %[[C]]
+// CHECK-NEXT: %[[FIRST:[0-9]+]] = arith.minsi %[[TILE]], %[[LAST]]
+// CHECK: loop.for "w_v" %{{[a-z0-9_]+}} to 16 vectorized {
 // CHECK-NEXT: %{{[a-z0-9_]+}} = loop.load %X[%{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}]
-// CHECK-NEXT: %{{[a-z0-9_]+}} = loop.load %B[%{{[a-z0-9_]+}}, {{.*}}%[[FIRST]]
+// CHECK-NEXT: %{{[a-z0-9_]+}} = loop.load %B[%{{[a-z0-9_]+}}, %[[FIRST]] + {{.*}}]
 // CHECK-NOT: scf.if
 // CHECK: func.return
 func.func private @product(%X: memref<3x8xf32>, %B: memref<8x?xf32> {loop.extents = array<i64: 0>},
@@ -122,6 +128,52 @@ func.func private @product(%X: memref<3x8xf32>, %B: memref<8x?xf32> {loop.extent
       split("j", 32), reorder("j_o", "i", "j_i"), compute_at("sum", "j_o"), reorder("k", "r", "w"),
       split("w", 16, names = ["w_o", "w_v"]), vectorize("w_v"), unroll("w_o"), unroll("r"),
       split("j_i", 16, names = ["j_w", "j_v"]), vectorize("j_v"), unroll("j_w"), unroll("i")]>} {
+  %T = memref.alloc(%n) : memref<3x?xf32>
+  loop.for "r" %r to 3 {
+    loop.for "w" %w to %n {
+      loop.for "k" %k to 8 {
+        loop.block "sum" (%vr : spatial 3 = %r, %vw : spatial %n = %w, %vk : reduce 8 = %k) reads(%X, %B) writes(%T) init {
+          %zero = arith.constant 0.0 : f32
+          loop.store %zero, %T[%vr, %vw] : memref<3x?xf32>
+        } {
+          %x = loop.load %X[%vr, %vk] : memref<3x8xf32>
+          %b = loop.load %B[%vk, %vw] : memref<8x?xf32>
+          %p = arith.mulf %x, %b : f32
+          %t = loop.load %T[%vr, %vw] : memref<3x?xf32>
+          %s = arith.addf %t, %p : f32
+          loop.store %s, %T[%vr, %vw] : memref<3x?xf32>
+        }
+      }
+    }
+  }
+  loop.for "i" %i to 3 {
+    loop.for "j" %j to %n {
+      loop.block "copy" (%vi : spatial 3 = %i, %vj : spatial %n = %j) reads(%T) writes(%Y) {
+        %t = loop.load %T[%vi, %vj] : memref<3x?xf32>
+        loop.store %t, %Y[%vi, %vj] : memref<3x?xf32>
+      }
+    }
+  }
+  func.return
+}
+
+// Each iteration of a parallel loop selects a tile.
+// CHECK-LABEL: @product_in_parallel
+// CHECK: loop.for "j_o" %[[J:[a-z0-9_]+]] to %j_o_extent parallel {
+// CHECK: arith.cmpi slt, %n, %{{[0-9]+}} : index
+// CHECK-NEXT: scf.if
+// CHECK: loop.for "w_v_tail"
+// CHECK: } else {
+// CHECK: arith.minsi
+// CHECK: loop.for "w_v"
+// CHECK-NOT: scf.if
+// CHECK: func.return
+func.func private @product_in_parallel(%X: memref<3x8xf32>, %B: memref<8x?xf32> {loop.extents = array<i64: 0>},
+                           %Y: memref<3x?xf32> {loop.extents = array<i64: 0>}, %n: index)
+    attributes {loop.kernel, loop.num_outputs = 1 : i64, loop.schedule = #loop.schedule<[
+      split("j", 32), reorder("j_o", "i", "j_i"), compute_at("sum", "j_o"), reorder("k", "r", "w"),
+      split("w", 16, names = ["w_o", "w_v"]), vectorize("w_v"), unroll("w_o"), unroll("r"),
+      split("j_i", 16, names = ["j_w", "j_v"]), vectorize("j_v"), unroll("j_w"), unroll("i"), parallelize("j_o")]>} {
   %T = memref.alloc(%n) : memref<3x?xf32>
   loop.for "r" %r to 3 {
     loop.for "w" %w to %n {
