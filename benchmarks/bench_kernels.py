@@ -32,8 +32,8 @@ from xrelay.passes.infra.source import full_context, parse_module
 from xrelay.runtime import llvm
 from xrelay.runtime.abi import Context
 from xrelay.runtime.arena import align
-from xrelay.runtime.native import compile_ir
-from xrelay.runtime.native_library import NativeLibrary
+from xrelay.runtime.object_code.llvm_compiler import compile_ir
+from xrelay.runtime.object_code.native_library import NativeLibrary
 
 ROOT = Path(__file__).resolve().parents[1]
 KERNELS = Path(__file__).resolve().parent / "kernels"

@@ -24,8 +24,8 @@ import numpy as np
 
 from xrelay.runtime.abi import Context
 from xrelay.runtime.cores import default_num_threads
-from xrelay.runtime.native import compile_ir
-from xrelay.runtime.native_library import NativeLibrary
+from xrelay.runtime.object_code.llvm_compiler import compile_ir
+from xrelay.runtime.object_code.native_library import NativeLibrary
 from xrelay.runtime.thread_pool import thread_pool
 
 # `work` takes costs[i] steps of a chain of multiplications for each index i, and `rows` updates a row of 1024 floats.

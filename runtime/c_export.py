@@ -35,8 +35,8 @@ from xrelay.errors import ArtifactError
 from xrelay.runtime.abi import BUFFER_SYMBOL, ENTRY_SYMBOL, PLAN_SYMBOL, RELEASE_SYMBOL
 from xrelay.runtime.artifact import Artifact
 from xrelay.runtime.c_header import c_prefix, entry_symbol, header_text, plan_symbol, release_symbol, weight_offsets
-from xrelay.runtime.elf import defined_symbols, rename_symbols
 from xrelay.runtime.files import sibling
+from xrelay.runtime.object_code.elf import defined_symbols, rename_symbols
 
 
 def export_c(artifact: Artifact, object_path: Path, header_path: Path, *, name: str | None = None) -> list[Path]:

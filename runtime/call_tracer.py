@@ -16,10 +16,10 @@ from dataclasses import dataclass
 from typing import Final
 
 from xrelay.runtime.abi import PARALLEL_FOR_SYMBOL
-from xrelay.runtime.elf import defined_symbols, rename_symbols
 from xrelay.runtime.metadata import KernelInfo
-from xrelay.runtime.native import compile_ir
-from xrelay.runtime.native_library import NativeLibrary
+from xrelay.runtime.object_code.elf import defined_symbols, rename_symbols
+from xrelay.runtime.object_code.llvm_compiler import compile_ir
+from xrelay.runtime.object_code.native_library import NativeLibrary
 
 _WORDS: Final = 4
 """The words of an event: kernel, thread, start, end. The extents of the call follow."""

@@ -33,8 +33,8 @@ from xrelay.runtime.dim_text import evaluate, names_in, solved_sizes
 from xrelay.runtime.lists import DynamicBufferReader, Listed
 from xrelay.runtime.memory import BESIDE_ARENA, MemoryNeeds, RunLimits
 from xrelay.runtime.metadata import TensorSpec
-from xrelay.runtime.native_library import NativeLibrary
-from xrelay.runtime.perf_map import add_to_perf_map, mapped_functions
+from xrelay.runtime.object_code.native_library import NativeLibrary
+from xrelay.runtime.object_code.perf_map import add_to_perf_map, mapped_functions
 from xrelay.runtime.running import MIN_CANCELLABLE_SECONDS, Running, cancelled_error
 from xrelay.runtime.thread_pool import thread_pool
 

@@ -20,8 +20,8 @@ from xrelay.runtime.arena import address_of, aligned_bytes
 from xrelay.runtime.cache import FileRecord
 from xrelay.runtime.host_cpu import host_cpu, host_features
 from xrelay.runtime.json_fields import decode, parse_json_object
-from xrelay.runtime.native import compile_ir
-from xrelay.runtime.native_library import NativeLibrary
+from xrelay.runtime.object_code.llvm_compiler import compile_ir
+from xrelay.runtime.object_code.native_library import NativeLibrary
 from xrelay.runtime.thread_pool import thread_pool
 
 SIZES: Final = (1 << 17, 1 << 20, 1 << 23, 1 << 27)

@@ -19,7 +19,7 @@ from typing import Final
 from xrelay.runtime.abi import PARALLEL_FOR_SYMBOL
 from xrelay.runtime.cache import ObjectCache, object_key
 from xrelay.runtime.cores import available_cores
-from xrelay.runtime.native_library import NativeLibrary
+from xrelay.runtime.object_code.native_library import NativeLibrary
 
 _SPIN_NANOSECONDS: Final = 40_000
 _OPT_LEVEL: Final = 3
@@ -90,7 +90,7 @@ def _code() -> bytes:
     found = None if cache is None else cache.get(key)
     if found is not None:
         return found
-    from xrelay.runtime.native import compile_cached
+    from xrelay.runtime.object_code.llvm_compiler import compile_cached
 
     return compile_cached(text, cpu="", features="", opt_level=_OPT_LEVEL, cache=cache)
 

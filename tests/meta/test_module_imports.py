@@ -35,7 +35,7 @@ LOADERS: Final[dict[str, str]] = {
     "tools/comparison": "other engines, which are optional",
     "tools/reference": "modules whose definitions the pages list",
     "runtime/llvm.py": "llvmlite, in processes that compile",
-    "runtime/native.py": "llvmlite, in processes that compile",
+    "runtime/object_code/llvm_compiler.py": "llvmlite, in processes that compile",
     "runtime/metadata.py": "ml_dtypes, for models with such types",
 }
 """File or folder → the modules that it imports by name."""

@@ -15,7 +15,7 @@ from xrelay.api.kernel_lowering import KernelLowering, LoweredKernel
 from xrelay.api.kernel_stream import KernelStream
 from xrelay.errors import XRelayError
 from xrelay.passes.infra.source import full_context, parse_module
-from xrelay.runtime.native import compile_many
+from xrelay.runtime.object_code.llvm_compiler import compile_many
 from xrelay.target import Target
 
 TEXT = """

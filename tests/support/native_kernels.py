@@ -20,8 +20,8 @@ from xrelay.passes.infra.verify import verify_module
 from xrelay.passes.instruments.verify import Verify
 from xrelay.runtime import llvm
 from xrelay.runtime.abi import Context
-from xrelay.runtime.native import compile_ir
-from xrelay.runtime.native_library import NativeLibrary
+from xrelay.runtime.object_code.llvm_compiler import compile_ir
+from xrelay.runtime.object_code.native_library import NativeLibrary
 from xrelay.runtime.thread_pool import thread_pool
 
 SCF_PIPELINE = ("loop-lower-blocks", "convert-loop-to-scf")

@@ -28,7 +28,7 @@ from xrelay.api.kernel_lowering import LoweredKernel
 from xrelay.api.kernel_stream import Code, KernelStream
 from xrelay.api.kernel_workers import KernelJob
 from xrelay.runtime.cache import ObjectCache
-from xrelay.runtime.native import compile_many
+from xrelay.runtime.object_code.llvm_compiler import compile_many
 
 TILES = "@llvm.x86.t"
 """The start of the names of the intrinsics on tiles."""

@@ -34,7 +34,7 @@ class AssemblyTarget(Target):
     def emit(self, ctx: Context, module: ModuleOp, output: IO[str]) -> None:
         """Writes the text. Raises `LoweringError` as for LLVM IR, and if LLVM rejects it."""
         from xrelay.lowering.emit_llvm import emit_llvm_ir
-        from xrelay.runtime.native import assembly
+        from xrelay.runtime.object_code.llvm_compiler import assembly
         from xrelay.target.target import Target as CpuTarget
 
         cpu = CpuTarget.parse(self.cpu) if self.cpu else CpuTarget.host()

@@ -31,7 +31,7 @@ from xrelay.runtime.artifact import Artifact
 from xrelay.runtime.cache import ObjectCache
 from xrelay.runtime.kernel_work import UNKNOWN_WORK, KernelWork
 from xrelay.runtime.metadata import KernelInfo, ModelMetadata, TensorSpec, abi_stamp, function_spec
-from xrelay.runtime.native import compile_many, located_assembly
+from xrelay.runtime.object_code.llvm_compiler import compile_many, located_assembly
 from xrelay.target.target import Target
 
 

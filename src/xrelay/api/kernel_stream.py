@@ -29,7 +29,7 @@ from xrelay.runtime.cores import default_num_threads
 from xrelay.runtime.digests import content_key
 from xrelay.runtime.json_fields import decode, parse_json_object
 from xrelay.runtime.kernel_work import KERNEL_DIGITS, KERNEL_PREFIX, KernelWork
-from xrelay.runtime.native import CodeOptions, compile_cached
+from xrelay.runtime.object_code.llvm_compiler import CodeOptions, compile_cached
 
 FOLDER: Final = "kernels"
 """The folder of the records in the cache."""

@@ -13,7 +13,7 @@ from xrelay.dialects.shared.attribute_names import WEIGHTS_FILE
 from xrelay.errors import InputError
 from xrelay.passes.infra.printing import print_module
 from xrelay.passes.infra.source import write_text
-from xrelay.runtime.line_locations import Listing
+from xrelay.runtime.object_code.line_locations import Listing
 from xrelay.runtime.safetensors_file import write_safetensors
 
 _SIDE_FILE: Final = "weights.safetensors"

@@ -37,7 +37,7 @@ from xrelay.passes.loop.nest_queries import kernels_of
 from xrelay.runtime.cache import ObjectCache
 from xrelay.runtime.cores import default_num_threads
 from xrelay.runtime.kernel_work import KernelWork
-from xrelay.runtime.native import CodeOptions
+from xrelay.runtime.object_code.llvm_compiler import CodeOptions
 from xrelay.target.target import Target
 
 Progress = Callable[[int, int, str], None]

@@ -19,7 +19,7 @@ import xrelay
 from xrelay import relay
 from xrelay.dialects.shared.numerics import cast_once
 from xrelay.lowering.pipelines import llvm_pipeline
-from xrelay.runtime.native import assembly
+from xrelay.runtime.object_code.llvm_compiler import assembly
 
 BF16, F16 = np.dtype(ml_dtypes.bfloat16), np.dtype(np.float16)
 HALVES = {"bfloat16": BF16, "float16": F16}

@@ -16,7 +16,7 @@ from support.native_kernels import host_ir
 
 import xrelay
 from xrelay import relay
-from xrelay.runtime.native import assembly
+from xrelay.runtime.object_code.llvm_compiler import assembly
 
 KERNELS = Path(__file__).parents[3] / "benchmarks" / "kernels"
 PASSES = ("loop-apply-schedules", "loop-lower-blocks", "loop-plan-memory", "convert-loop-to-scf")

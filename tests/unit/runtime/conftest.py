@@ -12,7 +12,7 @@ from xrelay.api.model import CompiledModel
 from xrelay.runtime import cache
 from xrelay.runtime.artifact import Artifact
 from xrelay.runtime.metadata import KernelInfo, ModelMetadata, TensorSpec
-from xrelay.runtime.native import compile_many
+from xrelay.runtime.object_code.llvm_compiler import compile_many
 
 # out = x + y + w, in parallel, through the arena; the kernel is in a separate module.
 ADD_ENTRY = """

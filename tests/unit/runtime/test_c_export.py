@@ -18,9 +18,9 @@ from xrelay import relay
 from xrelay.api.model import CompiledModel
 from xrelay.errors import ArtifactError
 from xrelay.runtime.c_header import c_identifier, comment_text, header_text
-from xrelay.runtime.elf import defined_symbols, rename_symbols
 from xrelay.runtime.host_cpu import host_features
 from xrelay.runtime.metadata import MemoryInfo, ModelMetadata, TensorSpec
+from xrelay.runtime.object_code.elf import defined_symbols, rename_symbols
 
 MAIN = """
 #include "m.h"

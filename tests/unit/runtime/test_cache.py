@@ -14,11 +14,11 @@ import pytest
 
 from xrelay.environment import cache_limit
 from xrelay.errors import InputError
-from xrelay.runtime import native
 from xrelay.runtime.cache import ModelCache, ObjectCache, cache_root, object_key
 from xrelay.runtime.cores import default_num_threads
 from xrelay.runtime.digests import content_key
-from xrelay.runtime.native import compile_many
+from xrelay.runtime.object_code import llvm_compiler
+from xrelay.runtime.object_code.llvm_compiler import compile_many
 
 TEXT = "define i32 @f() {\n  ret i32 1\n}\n"
 KEY = content_key(["a key"])
@@ -187,7 +187,7 @@ def test_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
 def test_compiling_uses_the_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     cache = ObjectCache(tmp_path, 1 << 20)
     first = compile_many([TEXT], cpu="", features="", cache=cache)
-    monkeypatch.setattr(native, "compile_ir", None)
+    monkeypatch.setattr(llvm_compiler, "compile_ir", None)
     assert compile_many([TEXT], cpu="", features="", cache=cache) == first
 
 

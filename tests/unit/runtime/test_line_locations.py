@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from support.native_kernels import host_ir
 
-from xrelay.runtime.line_locations import Listing, listing_of, with_line_locations
-from xrelay.runtime.native import assembly, located_assembly
+from xrelay.runtime.object_code.line_locations import Listing, listing_of, with_line_locations
+from xrelay.runtime.object_code.llvm_compiler import assembly, located_assembly
 from xrelay.target import Target
 
 SCALARS = """

@@ -14,11 +14,11 @@ from unittest.mock import patch
 import pytest
 
 from xrelay.errors import ArtifactError
-from xrelay.runtime import llvm_linker
-from xrelay.runtime.elf import read_object
-from xrelay.runtime.native import compile_ir
-from xrelay.runtime.native_library import NativeLibrary
-from xrelay.runtime.object_image import Access, ObjectImage
+from xrelay.runtime.object_code import llvm_linker
+from xrelay.runtime.object_code.elf import read_object
+from xrelay.runtime.object_code.llvm_compiler import compile_ir
+from xrelay.runtime.object_code.native_library import NativeLibrary
+from xrelay.runtime.object_code.object_image import Access, ObjectImage
 
 PROGRAM = """
 @table = internal constant [4 x i64] [i64 10, i64 20, i64 30, i64 40]

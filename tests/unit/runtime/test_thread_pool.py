@@ -19,8 +19,8 @@ from xrelay.runtime import cores
 from xrelay.runtime import thread_pool as pool_module
 from xrelay.runtime.abi import Context
 from xrelay.runtime.cores import check_num_threads, default_num_threads
-from xrelay.runtime.native import compile_ir
-from xrelay.runtime.native_library import NativeLibrary
+from xrelay.runtime.object_code.llvm_compiler import compile_ir
+from xrelay.runtime.object_code.native_library import NativeLibrary
 from xrelay.runtime.thread_pool import thread_pool
 
 BODY = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)

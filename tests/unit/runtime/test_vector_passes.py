@@ -6,8 +6,8 @@ import re
 
 import pytest
 
-from xrelay.runtime.native import assembly, compile_ir
-from xrelay.runtime.vector_passes import VECTOR_PASSES, Code, code_of, hide_counters, is_vector_code
+from xrelay.runtime.object_code.llvm_compiler import assembly, compile_ir
+from xrelay.runtime.object_code.vector_passes import VECTOR_PASSES, Code, code_of, hide_counters, is_vector_code
 
 _LOOP = """define void @f(ptr %x, ptr noalias %y) {{
 entry:

@@ -16,7 +16,7 @@ import xrelay
 from xrelay import Target, relay
 from xrelay.errors import ArtifactError, InputError, LoweringError
 from xrelay.runtime import llvm
-from xrelay.runtime.native import compile_ir
+from xrelay.runtime.object_code.llvm_compiler import compile_ir
 from xrelay.target.cpus import BASELINES, CPUS, FEATURES
 from xrelay.target.host import HostFacts, host_facts
 
@@ -146,7 +146,7 @@ def test_answers_about_threads_speak_of_threads(threads: int):
 
 SWEEP = """
 import sys
-from xrelay.runtime.native import compile_ir
+from xrelay.runtime.object_code.llvm_compiler import compile_ir
 for cpu, feature in (line.split() for line in sys.stdin):
     triple = 'target triple = "aarch64-unknown-linux-gnu"' if cpu == "cortex-a72" else ""
     compile_ir(triple + '''

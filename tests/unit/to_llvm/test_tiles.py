@@ -11,7 +11,7 @@ from xrelay.lowering.registry import pass_thunks
 from xrelay.passes.infra.pipeline import run_pipeline
 from xrelay.passes.infra.pipeline_text import parse_passes
 from xrelay.passes.infra.source import full_context, read_module
-from xrelay.runtime.native import assembly
+from xrelay.runtime.object_code.llvm_compiler import assembly
 
 KERNELS = Path(__file__).parents[2] / "lit" / "lowering" / "loop_to_scf"
 PASSES = "convert-loop-to-scf{tiles=tdpbusd,tdpbf16ps},vector-expand-dot-products,convert-scf-to-llvm"

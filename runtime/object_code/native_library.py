@@ -14,9 +14,9 @@ from typing import Protocol
 
 from xrelay.errors import ArtifactError, ExecutionError
 from xrelay.forking import forks_wait
-from xrelay.runtime import llvm_linker
-from xrelay.runtime.code_memory import CodeMemory
-from xrelay.runtime.object_image import ObjectImage
+from xrelay.runtime.object_code import llvm_linker
+from xrelay.runtime.object_code.code_memory import CodeMemory
+from xrelay.runtime.object_code.object_image import ObjectImage
 from xrelay.shortage import shortage_of
 
 

@@ -9,7 +9,7 @@ from functools import cache
 from typing import Final
 
 from xrelay.errors import ArtifactError
-from xrelay.runtime.object_image import Access, Segment
+from xrelay.runtime.object_code.object_image import Access, Segment
 
 _READ, _WRITE, _EXECUTE = 1, 2, 4
 _PROTECTIONS: Final = {Access.EXECUTE: _READ | _EXECUTE, Access.READ: _READ, Access.WRITE: _READ | _WRITE}

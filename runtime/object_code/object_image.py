@@ -17,8 +17,8 @@ from mmap import PAGESIZE
 from typing import Final, NamedTuple
 
 from xrelay.errors import ArtifactError
-from xrelay.runtime.elf import NO_BITS, ObjectFile, Section, Symbol, read_object
-from xrelay.runtime.relocations import MACHINES, STUB_BYTES, Aim
+from xrelay.runtime.object_code.elf import NO_BITS, ObjectFile, Section, Symbol, read_object
+from xrelay.runtime.object_code.relocations import MACHINES, STUB_BYTES, Aim
 
 _PROGRAM_BITS: Final = 1
 _WRITABLE, _ALLOCATED, _EXECUTABLE, _THREAD_LOCAL = 1, 2, 4, 0x400

@@ -12,8 +12,8 @@ import pytest
 from xrelay.errors import ExecutionError, LoweringError
 from xrelay.runtime import llvm
 from xrelay.runtime.host_cpu import host_features
-from xrelay.runtime.native import assembly, compile_ir, compile_many
-from xrelay.runtime.native_library import NativeLibrary
+from xrelay.runtime.object_code.llvm_compiler import assembly, compile_ir, compile_many
+from xrelay.runtime.object_code.native_library import NativeLibrary
 
 
 def constant(name: str, value: int) -> str:

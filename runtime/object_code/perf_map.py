@@ -10,9 +10,9 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from xrelay.runtime.elf import function_sizes
 from xrelay.runtime.metadata import ModelMetadata
-from xrelay.runtime.native_library import NativeLibrary
+from xrelay.runtime.object_code.elf import function_sizes
+from xrelay.runtime.object_code.native_library import NativeLibrary
 
 _LOG: Final = logging.getLogger(__name__)
 

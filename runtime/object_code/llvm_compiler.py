@@ -27,8 +27,8 @@ from xrelay.errors import LoweringError, one_line
 from xrelay.runtime import llvm
 from xrelay.runtime.cache import ObjectCache, object_key
 from xrelay.runtime.cores import default_num_threads
-from xrelay.runtime.line_locations import Listing, listing_of, with_line_locations
-from xrelay.runtime.vector_passes import VECTOR_PASSES, Code, code_of, hide_counters
+from xrelay.runtime.object_code.line_locations import Listing, listing_of, with_line_locations
+from xrelay.runtime.object_code.vector_passes import VECTOR_PASSES, Code, code_of, hide_counters
 from xrelay.shortage import LLVM, check_memory
 
 _TRIPLE: Final = re.compile(r'^target triple = "([^"\n]*)"', re.MULTILINE)
