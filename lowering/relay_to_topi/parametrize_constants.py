@@ -7,14 +7,13 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-import numpy as np
 from xdsl.context import Context
-from xdsl.dialects.builtin import AnyFloat, ModuleOp, SymbolRefAttr
+from xdsl.dialects.builtin import ModuleOp, SymbolRefAttr
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Attribute, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from xrelay.dialects.relay.ops.tensor.arithmetic import AddOp, DivideOp, MultiplyOp, SubtractOp
+from xrelay.dialects.relay.ops.tensor.arithmetic import AddOp, MultiplyOp, SubtractOp
 from xrelay.dialects.relay.structure.call import AnyCall, callee_name, is_call
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.shared.attribute_names import PRIMITIVE
@@ -28,8 +27,6 @@ from xrelay.passes.relay.dead_code_elimination import PRIVATE
 
 _OF_ANY_NUMBER: Final = frozenset({AddOp, SubtractOp, MultiplyOp})
 """The ops that are as fast for a number that is only known at run time."""
-_OF_POWERS_OF_TWO: Final = 0.5
-"""The mantissa of a power of two."""
 
 
 @dataclass(frozen=True)
@@ -52,9 +49,9 @@ class RelayParametrizeConstantsPass(XRelayPass):
     To compile a kernel takes 20 to 60 ms. The layers of a network that was quantised when it was exported differ in
     scales and zero points, which are numbers in its kernels.
 
-    A number stays a constant if it is the same in all kernels, or if an op reads it that may be faster for a known
-    number. Sums, differences and products are not, and neither are quotients of floats, except those by a power of two,
-    which are products. Numbers that are equal in each kernel become one argument.
+    A number stays a constant if it is the same in all kernels, or if an op other than a sum, a difference or a product
+    reads it, which may be faster for a known number: a quotient by a constant becomes a product in `math-expand`.
+    Numbers that are equal in each kernel become one argument.
     """
 
     name = "relay-parametrize-constants"
@@ -102,15 +99,7 @@ def _is_private_kernel(function: FuncOp) -> bool:
 
 def _may_be_argument(constant: ConstantOp) -> bool:
     """Whether the kernel is as fast if the number is only known at run time."""
-    return is_kernel_constant(constant) and all(_takes_any(use.operation, constant) for use in constant.result.uses)
-
-
-def _takes_any(op: Operation, constant: ConstantOp) -> bool:
-    """Whether an op that reads a constant is as fast for a number that is only known at run time."""
-    if type(op) is DivideOp and isinstance(constant.result.type.element_type, AnyFloat):
-        mantissa, _ = np.frexp(np.float64(constant.array.item()))
-        return op.rhs is not constant.result or abs(mantissa) != _OF_POWERS_OF_TWO
-    return type(op) in _OF_ANY_NUMBER
+    return is_kernel_constant(constant) and all(type(use.operation) in _OF_ANY_NUMBER for use in constant.result.uses)
 
 
 class _Calls:

@@ -79,12 +79,10 @@ func.func private @shift_1(%p: tensor<?xi32, #relay.dims<d>>) -> tensor<?xi32, #
 
 // -----
 
-// Powers of two as divisors, divisors of integers and limits stay; so do kernels that differ in ops, types or attributes.
+// Divisors, for which math-expand finds products, and limits stay; so do kernels that differ in ops, types or attributes.
 // CHECK-LABEL: func.func @refused
 // CHECK-NEXT:    func.call @divide(%x)
 // CHECK-NEXT:    func.call @divide_1(%x)
-// CHECK-NEXT:    func.call @quotient(%n)
-// CHECK-NEXT:    func.call @quotient_1(%n)
 // CHECK-NEXT:    func.call @limit(%n)
 // CHECK-NEXT:    func.call @limit_1(%n)
 // CHECK-NEXT:    func.call @add(%x)
@@ -93,8 +91,6 @@ func.func private @shift_1(%p: tensor<?xi32, #relay.dims<d>>) -> tensor<?xi32, #
 func.func @refused(%x: tensor<4xf32>, %n: tensor<4xi32>) {
   %0 = func.call @divide(%x) : (tensor<4xf32>) -> tensor<4xf32>
   %1 = func.call @divide_1(%x) : (tensor<4xf32>) -> tensor<4xf32>
-  %6 = func.call @quotient(%n) : (tensor<4xi32>) -> tensor<4xi32>
-  %7 = func.call @quotient_1(%n) : (tensor<4xi32>) -> tensor<4xi32>
   %2 = func.call @limit(%n) : (tensor<4xi32>) -> tensor<4xi32>
   %3 = func.call @limit_1(%n) : (tensor<4xi32>) -> tensor<4xi32>
   %4 = func.call @add(%x) : (tensor<4xf32>) -> tensor<4xf32>
@@ -107,19 +103,9 @@ func.func private @divide(%p: tensor<4xf32>) -> tensor<4xf32> attributes {relay.
   func.return %0 : tensor<4xf32>
 }
 func.func private @divide_1(%p: tensor<4xf32>) -> tensor<4xf32> attributes {relay.primitive} {
-  %c = relay.constant dense<0.25> : tensor<f32>
+  %c = relay.constant dense<3.0> : tensor<f32>
   %0 = relay.divide(%p, %c) : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
   func.return %0 : tensor<4xf32>
-}
-func.func private @quotient(%p: tensor<4xi32>) -> tensor<4xi32> attributes {relay.primitive} {
-  %c = relay.constant dense<5> : tensor<i32>
-  %0 = relay.divide(%p, %c) : (tensor<4xi32>, tensor<i32>) -> tensor<4xi32>
-  func.return %0 : tensor<4xi32>
-}
-func.func private @quotient_1(%p: tensor<4xi32>) -> tensor<4xi32> attributes {relay.primitive} {
-  %c = relay.constant dense<3> : tensor<i32>
-  %0 = relay.divide(%p, %c) : (tensor<4xi32>, tensor<i32>) -> tensor<4xi32>
-  func.return %0 : tensor<4xi32>
 }
 func.func private @limit(%p: tensor<4xi32>) -> tensor<4xi32> attributes {relay.primitive} {
   %c = relay.constant dense<2> : tensor<i32>
@@ -140,34 +126,4 @@ func.func private @add_1(%p: tensor<4xf32>) -> tensor<4xf32> attributes {relay.p
   %c = relay.constant dense<2.0> : tensor<1xf32>
   %0 = relay.add(%p, %c) : (tensor<4xf32>, tensor<1xf32>) -> tensor<4xf32>
   func.return %0 : tensor<4xf32>
-}
-
-// -----
-
-// Other divisors of floats, and dividends, become arguments.
-// CHECK-LABEL: func.func @quotients
-// CHECK-DAG:     %[[FIVE:.*]] = relay.constant dense<5.000000e+00>
-// CHECK-DAG:     %[[FOUR:.*]] = relay.constant dense<4.000000e+00>
-// CHECK-DAG:     %[[THREE:.*]] = relay.constant dense<3.000000e+00>
-// CHECK-DAG:     %[[TWO:.*]] = relay.constant dense<2.000000e+00>
-// CHECK:         func.call @divide(%x, %[[TWO]], %[[THREE]])
-// CHECK-NEXT:    func.call @divide(%x, %[[FOUR]], %[[FIVE]])
-func.func @quotients(%x: tensor<4xf32>) {
-  %0 = func.call @divide(%x) : (tensor<4xf32>) -> tensor<4xf32>
-  %1 = func.call @divide_1(%x) : (tensor<4xf32>) -> tensor<4xf32>
-  func.return
-}
-func.func private @divide(%p: tensor<4xf32>) -> tensor<4xf32> attributes {relay.primitive} {
-  %a = relay.constant dense<2.0> : tensor<f32>
-  %b = relay.constant dense<3.0> : tensor<f32>
-  %0 = relay.divide(%a, %p) : (tensor<f32>, tensor<4xf32>) -> tensor<4xf32>
-  %1 = relay.divide(%0, %b) : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
-  func.return %1 : tensor<4xf32>
-}
-func.func private @divide_1(%p: tensor<4xf32>) -> tensor<4xf32> attributes {relay.primitive} {
-  %a = relay.constant dense<4.0> : tensor<f32>
-  %b = relay.constant dense<5.0> : tensor<f32>
-  %0 = relay.divide(%a, %p) : (tensor<f32>, tensor<4xf32>) -> tensor<4xf32>
-  %1 = relay.divide(%0, %b) : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
-  func.return %1 : tensor<4xf32>
 }
