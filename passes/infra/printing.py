@@ -40,8 +40,14 @@ _PLAIN: Final = re.compile(rb"[ !#-\[\]-~]*")
 class TextPrinter(Printer):
     """A faster printer: prints a string in one piece, and each type once. Compilation prints all kernels."""
 
-    def __init__(self, stream: StringIO, *, generic: bool, debuginfo: bool):
-        super().__init__(stream=stream, print_generic_format=generic, print_debuginfo=debuginfo)
+    def __init__(self, stream: StringIO, *, generic: bool, debuginfo: bool, no_properties: bool = False):
+        """With `no_properties`, properties are printed as attributes."""
+        super().__init__(
+            stream=stream,
+            print_generic_format=generic,
+            print_debuginfo=debuginfo,
+            print_properties_as_attributes=no_properties,
+        )
         self.text = stream
         self.printed: dict[int, tuple[Attribute, str]] = {}
 

@@ -6,7 +6,7 @@ import json
 import sys
 import traceback
 from argparse import ArgumentParser
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager, nullcontext
 from functools import cached_property
 from itertools import islice
@@ -17,6 +17,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Attribute
 from xdsl.universe import Universe
 from xdsl.utils.diagnostic import Diagnostic as xDSLDiagnostic
+from xdsl.utils.target import Target
 from xdsl.xdsl_opt_main import xDSLOptMain
 
 from xrelay import __version__, environment
@@ -50,7 +51,7 @@ from xrelay.tools.opt.diagnostics import (
 )
 from xrelay.tools.opt.pass_flags import Plan, own_name, pass_instruments, plan_pipeline
 from xrelay.tools.opt.side_files import keep_weights, load_weights
-from xrelay.tools.opt.targets import AssemblyTarget, LLVMIRTarget
+from xrelay.tools.opt.targets import AssemblyTarget, LLVMIRTarget, TextTarget
 
 _Error = TypeVar("_Error", bound=XRelayError)
 
@@ -107,12 +108,13 @@ class XRelayOptMain(xDSLOptMain):
         """Registers no frontend: the driver reads MLIR text with the project's parser."""
 
     def register_all_targets(self) -> None:
-        """Adds LLVM IR and assembly to xDSL's outputs; errors list them and MLIR before the others."""
-        others = self._universe.all_targets
-        self.available_targets["mlir"] = others["mlir"]
-        self.available_targets["llvm-ir"] = lambda: LLVMIRTarget
-        self.available_targets["asm"] = lambda: AssemblyTarget
-        self.available_targets.update(others)
+        """Adds MLIR, LLVM IR and assembly to xDSL's outputs; errors list them before the others."""
+        own: dict[str, Callable[[], type[Target]]] = {
+            "mlir": lambda: TextTarget,
+            "llvm-ir": lambda: LLVMIRTarget,
+            "asm": lambda: AssemblyTarget,
+        }
+        self.available_targets.update({**own, **self._universe.all_targets, **own})
 
     def setup_pipeline(self) -> None:
         """Does nothing: the pipeline is parsed in `execute`, where its errors are handled."""

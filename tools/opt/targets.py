@@ -1,13 +1,37 @@
-"""The output formats of `xrelay-opt` besides those of xDSL: LLVM IR, and assembly."""
+"""The output formats of `xrelay-opt` besides those of xDSL: MLIR text, LLVM IR, and assembly."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from io import StringIO
 from typing import IO
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.targets.mlir import MLIRTarget
 from xdsl.utils.target import Target
+
+from xrelay.passes.infra.printing import TextPrinter
+
+
+@dataclass(frozen=True)
+class TextTarget(MLIRTarget):
+    """MLIR text, by the project's printer unless it is coloured."""
+
+    def emit(self, ctx: Context, module: ModuleOp, output: IO[str]) -> None:
+        """Writes the text."""
+        if self.syntax_highlight:
+            super().emit(ctx, module, output)
+            return
+        printer = TextPrinter(
+            StringIO(),
+            generic=self.print_generic_format,
+            debuginfo=self.print_debuginfo,
+            no_properties=self.print_properties_as_attributes,
+        )
+        printer.print_op(module)
+        printer.print_metadata(ctx.loaded_dialects)
+        output.write(printer.text.getvalue())
 
 
 @dataclass(frozen=True)

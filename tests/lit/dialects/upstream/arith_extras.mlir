@@ -30,3 +30,11 @@ func.func @vectors(%x: vector<8xf32>, %i: vector<8xi32>, %b: vector<8xi1>, %n: v
   %12 = arith.index_castui %s : i8 to index
   func.return
 }
+
+// Zeros keep their signs.
+// CHECK-LABEL: @zeros
+func.func @zeros() -> vector<2xf32> {
+  // CHECK: arith.constant dense<"0x0000000000000080"> : vector<2xf32>
+  %c = arith.constant dense<[0.0, -0.0]> : vector<2xf32>
+  func.return %c : vector<2xf32>
+}
