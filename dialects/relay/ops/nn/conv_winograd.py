@@ -17,6 +17,7 @@ from xdsl.traits import Pure
 from xrelay.dialects.relay.op_definition import (
     Array,
     Body,
+    Constraints,
     Dim,
     Facts,
     FloatElements,
@@ -167,6 +168,11 @@ class ContribConv2DWinogradWithoutWeightTransformOp(ConvOp):
 
     tile_size = int_property(4)
     kernel_layout = string_property("HWOI")
+
+    @classmethod
+    def constraints_over(cls, axes: str) -> Constraints:
+        """Returns also C14: transformed weights are fractions."""
+        return {**super().constraints_over(axes), "C14": FloatElements()}
 
     def check_channels(self, facts: Facts, in_channels: Dim, weight: dict[str, Dim]) -> None:
         """Checks C3, C12 and C13."""
