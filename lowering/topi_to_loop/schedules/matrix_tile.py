@@ -137,6 +137,18 @@ class MatrixLoops(NamedTuple):
     column: str | None
 
 
+class _Placement(NamedTuple):
+    """The loops around and inside of a register tile, from the outermost."""
+
+    outside: list[str]
+    panel: list[str]
+    """Those of `outside` around a panel, the columns of the right operand that a tile reads."""
+    sharing: list[str]
+    """Those of `outside` whose iterations share a panel."""
+    inside: list[str]
+    lane: str | None
+
+
 def _tile(
     draft: ScheduleDraft,
     product: ProductView,
@@ -148,33 +160,71 @@ def _tile(
 ) -> None:
     """Computes the sums of `product` in a register tile at its `consumer`; raises `ScheduleError` if that is not legal.
 
-    The loops over columns are outside those over rows, so that the right operand's panel for a tile stays in the cache
-    for all rows. `shared` are the positions of stack variables on which that panel does not depend: their loops are
-    inside those over columns too. `panel` is a block that copies the right operand; it copies the columns of one tile
-    at a time if there are enough tiles for all threads.
+    `shared` are the positions of stack variables on which a panel does not depend. `panel` is a block that copies the
+    right operand; it copies the columns of one tile at a time if there are enough tiles for all threads.
     """
-    name, block = product.name, product.block
-    tile, lanes = plan.tile, plan.lanes
+    work, unpack = points(product.block), unpacking_block(draft, product)
     own = MatrixLoops(product.loop(Role.ROWS), product.loop(Role.COLUMNS))
+    place = _place_tile(draft, product, consumer, plan, shared=shared, blocked=panel is None and unpack is None)
+    numbers = _compute_sums(draft, product, own, plan, place.sharing, unpack)
+    # The sums of an instruction on tiles are in memory, so the rows of the consumer need no copies of the code.
+    unroll_tile(draft, consumer.block_name, place.inside if plan.instruction is None else place.inside[1:], place.lane)
+    if panel is not None:
+        make_panel(draft, panel, place.panel)
+    if unpack is not None and numbers is not None and not place.sharing:
+        unpack_in_registers(draft, unpack.block_name, numbers)
+    elif unpack is not None:
+        unpack_panel(draft, unpack.block_name, place.panel)
+    parallelize_outer(draft, place.outside if _fits(plan) else place.outside[:1], work)
+    draft.mark_done(product.name, consumer.block_name)
+    _record_tile(draft, plan)
+
+
+def _place_tile(
+    draft: ScheduleDraft,
+    product: ProductView,
+    consumer: BlockOp,
+    plan: MatrixPlan,
+    *,
+    shared: Sequence[int],
+    blocked: bool,
+) -> _Placement:
+    """Cuts the loops of the `consumer` into tiles, and computes the product inside of the loops over tiles.
+
+    The loops over columns are outside those over rows, so that the panel of a tile stays in the cache for all rows. The
+    loops of stack variables on which a panel does not depend are inside those over columns too. If `blocked`, there may
+    be loops over blocks of rows outside.
+    """
     outer = MatrixLoops(product.loop(Role.ROWS, consumer), product.loop(Role.COLUMNS, consumer))
-    reduction, work = loops_of_kind(block, IterKind.REDUCE), points(block)
     stacks = [loop for loop in loops_of_kind(consumer, IterKind.SPATIAL) if loop not in (outer.row, outer.column)]
     inner_stacks = [loop for position in shared if (loop := loop_of_variable(consumer, position)) is not None]
-    panels, row_tiles, inside, lane = cut_matrix(draft, outer, tile, lanes)
-    unpack, sharing = unpacking_block(draft, product), [*inner_stacks, *row_tiles]
-    outside = [loop for loop in stacks if loop not in inner_stacks]
-    if sharing and panels and panel is None and unpack is None and not outside:
+    panels, row_tiles, inside, lane = cut_matrix(draft, outer, plan.tile, plan.lanes)
+    sharing, outside = [*inner_stacks, *row_tiles], [loop for loop in stacks if loop not in inner_stacks]
+    if sharing and panels and blocked and not outside:
         outside, sharing = _row_blocks(draft, product, sharing, panels[0])
-    outside += panels
-    around_panel, outside = len(outside), [*outside, *sharing]
+    panel = [*outside, *panels]
+    outside = [*panel, *sharing]
     if not outside:
         outside, inside = around_tile(draft, inside)
     if not outside:
-        raise ScheduleError(f"{name} is a single element", help="choose another schedule")
+        raise ScheduleError(f"{product.name} is a single element", help="choose another schedule")
     if len(outside) + len(inside) > 1:
         draft.do(Reorder((*outside, *inside)))
-    draft.do(ComputeAt(name, outside[-1]))
-    numbers = None
+    draft.do(ComputeAt(product.name, outside[-1]))
+    return _Placement(outside, panel, sharing, inside, lane)
+
+
+def _compute_sums(
+    draft: ScheduleDraft,
+    product: ProductView,
+    own: MatrixLoops,
+    plan: MatrixPlan,
+    sharing: Sequence[str],
+    unpack: BlockOp | None,
+) -> str | None:
+    """Schedules the sums of a tile; returns the loop over the numbers of a word, see `_schedule_terms`."""
+    tile, lanes, numbers = plan.tile, plan.lanes, None
+    reduction = loops_of_kind(product.block, IterKind.REDUCE)
     if unpack is None and len(reduction) == 1 and sharing and _is_streamed(draft, product):
         parts = prod(map(draft.extent, sharing)) // tile.blocks
         _stream_terms(draft, product, own, lanes, reduction[0], parts)
@@ -186,20 +236,15 @@ def _tile(
             draft.do(Prefetch(along))
             draft.record_reason("the next panel of the weight is prefetched")
         draft.do(Tensorize(along, plan.instruction.name))
-    # The sums of an instruction on tiles are in memory, so the rows of the consumer need no copies of the code.
-    unroll_tile(draft, consumer.block_name, inside if plan.instruction is None else inside[1:], lane)
-    if panel is not None:
-        make_panel(draft, panel, outside[:around_panel])
-    if unpack is not None and numbers is not None and not row_tiles and not inner_stacks:
-        unpack_in_registers(draft, unpack.block_name, numbers)
-    elif unpack is not None:
-        unpack_panel(draft, unpack.block_name, outside[:around_panel])
-    parallelize_outer(draft, outside if _fits(plan) else outside[:1], work)
-    draft.mark_done(name, consumer.block_name)
+    return numbers
+
+
+def _record_tile(draft: ScheduleDraft, plan: MatrixPlan) -> None:
+    tile = plan.tile
     registers = f"{tile.columns * tile.blocks} accumulators of {draft.target.vector_registers} registers"
     sums = registers if plan.instruction is None else f"tiles of {plan.instruction.name}"
     draft.record_reason(
-        f"{tile.columns} rows x {tile.blocks} vectors of {lanes} columns = {sums}, "
+        f"{tile.columns} rows x {tile.blocks} vectors of {plan.lanes} columns = {sums}, "
         f"expected at {tile.efficiency:.0%} of the peak"
     )
 
