@@ -59,9 +59,9 @@ A result may be NaN, not an infinity, if a factor is an infinity and the other m
 The pass does nothing without the instruction `tdpbf16ps` in `tiles` or without vectors of 16 f32. It refuses, with a
 remark: packed weights that are not constant, and matrices that are not in blocks of 16 columns; a first matrix that is
 transposed; stacks of second matrices; other element types; less than 16 rows and stacks of less than 16 matrices, by
-the typical number if it is dynamic; sums of less than 64 or of an odd number of terms; other filters, padding, groups
-and images whose rows or columns have a dynamic number; products that would not be at least 10 % faster; and those whose
-result becomes the operand of a logarithm (`logarithms.py`).
+the typical number if it is dynamic, which is 1 for a batch in a loop; sums of less than 64 or of an odd number of
+terms; other filters, padding, groups and images whose rows or columns have a dynamic number; products that would not be
+at least 10 % faster; and those whose result becomes the operand of a logarithm (`logarithms.py`).
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ from xrelay.dialects.relay.core.attribute_values import ints
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import optional_int
-from xrelay.dialects.relay.core.size_hints import USUAL_EXTENT, size_hints
+from xrelay.dialects.relay.core.size_hints import USUAL_EXTENT, batches, size_hints
 from xrelay.dialects.relay.layout.layout import Layout
 from xrelay.dialects.relay.ops.annotation import StopFusionOp
 from xrelay.dialects.relay.ops.nn.conv import Conv2DOp
@@ -92,6 +92,7 @@ from xrelay.dialects.relay.ops.tensor.cast import CastOp
 from xrelay.dialects.relay.ops.tensor.movement import StridedSliceOp
 from xrelay.dialects.relay.ops.tensor.shape import ReshapeOp
 from xrelay.dialects.relay.ops.tensor.transform import LayoutTransformOp
+from xrelay.dialects.relay.structure.loop import LoopOp
 from xrelay.dialects.shared.dtypes import numpy_dtype
 from xrelay.dialects.shared.split_floats import PARTS
 from xrelay.dialects.shared.types import element_type_of, is_complete, shape_of
@@ -291,15 +292,28 @@ def _size_of_dense(op: ContribDensePackOp) -> Size | str:
 def _usual_rows(op: Product, outer: Sequence[Dim]) -> tuple[int, int] | str:
     """Returns the typical number of rows of a stack of matrices, and of rows of tiles; or why no axis fills tiles.
 
-    The rows of a tile run along the rows of a matrix, or along the longest axis of the stack.
+    The rows of a tile run along the rows of a matrix, or along the longest axis of the stack. In a loop, such as that
+    over the steps of a recurrent layer, a batch without a typical size is one row: `topi-add-versions` adds a product
+    of f32 for one row, which takes half of the time of a tile.
     """
-    usual = {name: hint.usual for name, hint in size_hints(function_around(op)).items()}
+    function = function_around(op)
+    usual = {name: hint.usual for name, hint in size_hints(function).items()}
+    if _is_repeated(op):
+        usual = dict.fromkeys(batches(function), 1) | usual
     *stack, rows = [estimate(extent, usual, USUAL_EXTENT) for extent in outer] or [1]
     axes = [axis for axis in (rows, max(stack, default=1)) if axis >= ROWS]
     if not axes:
         return f"its matrices have {rows} rows, a tile has {ROWS}"
     count = rows * prod(stack)
     return count, min(count // axis * _whole_tiles(axis) for axis in axes)
+
+
+def _is_repeated(op: Operation) -> bool:
+    """Whether an op is in a loop."""
+    around = op.parent_op()
+    while around is not None and not isinstance(around, LoopOp):
+        around = around.parent_op()
+    return around is not None
 
 
 def _whole_tiles(rows: int) -> int:

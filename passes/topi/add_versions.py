@@ -13,11 +13,11 @@ from xdsl.dialects.func import CallOp, FuncOp
 from xdsl.ir import Operation
 
 from xrelay.dialects.loop.versions import KernelVersion
-from xrelay.dialects.relay.core.size_hints import SizeHint, size_hints
+from xrelay.dialects.relay.core.size_hints import SizeHint, batches, size_hints
 from xrelay.dialects.relay.structure.call import names_in
 from xrelay.dialects.shared.attribute_names import EXPANDED_FROM, PRIMITIVE, VERSION
 from xrelay.dialects.shared.requirements import kernel_requirements_of
-from xrelay.dialects.shared.types import dims_in, shape_of
+from xrelay.dialects.shared.types import shape_of
 from xrelay.dialects.topi import ReadOp
 from xrelay.dialects.topi.compute import ComputeOp
 from xrelay.dialects.topi.named.block_products import MatmulBlocksOp
@@ -85,7 +85,7 @@ class TopiAddVersionsPass(XRelayPass):
             if PRIMITIVE in function.attributes:
                 continue
             hints = size_hints(function)
-            inputs = _Inputs(_batches(function), _is_decoder(function))
+            inputs = _Inputs(batches(function), _is_decoder(function))
             for call in walk_ops(function):
                 name = call.callee.string_value() if isinstance(call, CallOp) else ""
                 kernel = functions.get(name)
@@ -151,11 +151,6 @@ def _is_decoder(function: FuncOp) -> bool:
         and names_of(changed[0][0]) < names_of(changed[0][1])
         for before, after in pairs
     )
-
-
-def _batches(function: FuncOp) -> frozenset[str]:
-    """The first open extents of the inputs, which are typically batches."""
-    return frozenset(str(dims[0]) for type in function.function_type.inputs if (dims := dims_in(type)))
 
 
 def _is_excluded(call: Operation, sizes: Mapping[str, int]) -> bool:

@@ -17,6 +17,7 @@ from xdsl.dialects.func import FuncOp
 from xrelay.dialects.shared.attribute_names import SIZES
 from xrelay.dialects.shared.is_attribute import is_attribute
 from xrelay.dialects.shared.locations import location_of
+from xrelay.dialects.shared.types import dims_in
 from xrelay.errors import InputError
 from xrelay.index_algebra.dims import MAX_EXTENT, symbol
 from xrelay.index_algebra.requirement import AtLeast
@@ -86,6 +87,11 @@ def size_hints(function: FuncOp) -> dict[str, SizeHint]:
             raise InputError(f"{SIZES} of {name} must be an integer array, found {numbers}", location=location)
         hints[name] = SizeHint.of(name, numbers.get_values(), location)
     return hints
+
+
+def batches(function: FuncOp) -> frozenset[str]:
+    """Returns the first open extents of the inputs of a function, which are typically batches, and often 1."""
+    return frozenset(str(dims[0]) for type in function.function_type.inputs if (dims := dims_in(type)))
 
 
 def remove_size_hints(function: FuncOp, names: Container[str]) -> None:

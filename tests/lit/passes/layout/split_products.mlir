@@ -254,3 +254,35 @@ func.func @probabilities(%x: tensor<512x512xf32>, %w: tensor<512x512xf32>) -> te
   %y = relay.log(%p) : (tensor<512x512xf32>) -> tensor<512x512xf32>
   func.return %y : tensor<512x512xf32>
 }
+
+// A batch without a typical number is one row in each iteration of a loop. Rows of other extents are not.
+// SAYS: its matrices have 1 rows, a tile has 16
+// SAYS: relay.nn.contrib_dense_pack: three products of bf16 parts
+// SAYS: relay.nn.contrib_dense_pack: three products of bf16 parts
+// CHECK-LABEL: func.func @steps
+// CHECK:         relay.nn.contrib_dense_pack(%{{.*}}, %w) {weight_layout = "NC16n"} : (tensor<?x256xf32, #relay.dims<batch>>
+// CHECK:         relay.nn.contrib_dense_split({{.*}} : (tensor<2x?x256xbf16, #relay.dims<time>>
+// CHECK-LABEL: func.func @batches
+// CHECK:         relay.nn.contrib_dense_split({{.*}} : (tensor<2x?x256xbf16, #relay.dims<batch>>
+func.func @steps(%x: tensor<?x?x256xf32, #relay.dims<batch, time>>, %h: tensor<?x256xf32, #relay.dims<batch>>, %n: tensor<i64>) -> tuple<tensor<?x256xf32, #relay.dims<batch>>, tensor<?x256xf32, #relay.dims<time>>> {
+  %w = relay.constant dense<1.0> : tensor<16x256x16xf32>
+  %zeros = relay.constant dense<0> : tensor<i64>
+  %t = relay.take(%x, %zeros) {axis = 0} : (tensor<?x?x256xf32, #relay.dims<batch, time>>, tensor<i64>) -> tensor<?x256xf32, #relay.dims<time>>
+  %r = relay.loop(%i, %a = %h : tensor<?x256xf32, #relay.dims<batch>>, %b = %t : tensor<?x256xf32, #relay.dims<time>>) to %n : tensor<i64>
+      -> tuple<tensor<?x256xf32, #relay.dims<batch>>, tensor<?x256xf32, #relay.dims<time>>> {
+    %c = relay.nn.contrib_dense_pack(%a, %w) {weight_layout = "NC16n"} : (tensor<?x256xf32, #relay.dims<batch>>, tensor<16x256x16xf32>) -> tensor<?x256xf32, #relay.dims<batch>>
+    %d = relay.nn.contrib_dense_pack(%b, %w) {weight_layout = "NC16n"} : (tensor<?x256xf32, #relay.dims<time>>, tensor<16x256x16xf32>) -> tensor<?x256xf32, #relay.dims<time>>
+    %e = relay.tuple(%c, %d) : (tensor<?x256xf32, #relay.dims<batch>>, tensor<?x256xf32, #relay.dims<time>>) -> tuple<tensor<?x256xf32, #relay.dims<batch>>, tensor<?x256xf32, #relay.dims<time>>>
+    relay.yield %e : tuple<tensor<?x256xf32, #relay.dims<batch>>, tensor<?x256xf32, #relay.dims<time>>>
+  }
+  func.return %r : tuple<tensor<?x256xf32, #relay.dims<batch>>, tensor<?x256xf32, #relay.dims<time>>>
+}
+func.func @batches(%h: tensor<?x256xf32, #relay.dims<batch>>, %n: tensor<i64>) -> tuple<tensor<?x256xf32, #relay.dims<batch>>> attributes {relay.sizes = {batch = array<i64: 1, 512, 128>}} {
+  %w = relay.constant dense<1.0> : tensor<16x256x16xf32>
+  %r = relay.loop(%i, %a = %h : tensor<?x256xf32, #relay.dims<batch>>) to %n : tensor<i64> -> tuple<tensor<?x256xf32, #relay.dims<batch>>> {
+    %c = relay.nn.contrib_dense_pack(%a, %w) {weight_layout = "NC16n"} : (tensor<?x256xf32, #relay.dims<batch>>, tensor<16x256x16xf32>) -> tensor<?x256xf32, #relay.dims<batch>>
+    %e = relay.tuple(%c) : (tensor<?x256xf32, #relay.dims<batch>>) -> tuple<tensor<?x256xf32, #relay.dims<batch>>>
+    relay.yield %e : tuple<tensor<?x256xf32, #relay.dims<batch>>>
+  }
+  func.return %r : tuple<tensor<?x256xf32, #relay.dims<batch>>>
+}
