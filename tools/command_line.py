@@ -5,15 +5,19 @@ from __future__ import annotations
 import os
 import re
 import sys
+import time
 import warnings
 from argparse import ArgumentParser
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from io import TextIOWrapper
-from typing import NoReturn, TextIO, cast
+from typing import Final, NoReturn, TextIO, cast
 
 from xrelay.errors import XRelayError, closest, did_you_mean, one_line, printable
 from xrelay.shortage import shortage_of
+
+_REDRAW_SECONDS: Final = 0.1
+"""The minimum time in seconds between two drawings of a progress bar."""
 
 
 def read_standard_input() -> bytes:
@@ -154,7 +158,9 @@ def _wrong_name(error: Exception) -> XRelayError | None:
 def progress_bar(title: str, *, estimate: bool = False) -> Generator[Callable[[int, int, str], None] | None]:
     """Yields a callback `(done, total, step)` that draws on stderr, or `None` if stderr is not a terminal.
 
-    With `estimate`, the bar has the time that remains if all steps take as long as the last ones.
+    With `estimate`, the bar has the time that remains if all steps take as long as the last ones, and is redrawn by a
+    thread. Otherwise it is redrawn at most ten times a second, when the callback is called: a compilation forks workers
+    only in a process without other threads.
     """
     if not sys.stderr.isatty():
         yield None
@@ -170,10 +176,14 @@ def progress_bar(title: str, *, estimate: bool = False) -> Generator[Callable[[i
     ]
     if estimate:
         columns += [TextColumn("remaining:"), TimeRemainingColumn()]
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(title, step="")
+    with Progress(*columns, console=Console(stderr=True), transient=True, auto_refresh=estimate) as bar:
+        task, drawn = bar.add_task(title, step=""), float("-inf")
 
         def update(done: int, total: int, step: str) -> None:
+            nonlocal drawn
             bar.update(task, completed=done, total=total, step=printable(step))
+            if not estimate and (now := time.monotonic()) - drawn >= _REDRAW_SECONDS:
+                drawn = now
+                bar.refresh()
 
         yield update

@@ -34,7 +34,8 @@ from support.examples import FACTOR
 from support.tool_server.server import preload
 from xrelay import CompiledModel
 from xrelay import compile as compile_model
-from xrelay.api import kernel_workers, stage_runner
+from xrelay.api import forked_workers, kernel_workers, stage_runner
+from xrelay.api.forked_workers import ForkedProcess
 from xrelay.errors import XRelayError
 
 TEXT: Final = """
@@ -108,7 +109,7 @@ def forked(work: Work) -> Work:
     return wait
 
 
-def disturbed_at(number: int, folder: Path, disturb: Disturb, *, helped: bool) -> Outcome:
+def disturbed_at(number: int, folder: Path, disturb: Disturb, *, helped: bool, forks: bool) -> Outcome:
     """Compiles, and calls `disturb` before the access number `number` to a file of the cache."""
     left, cache = [number], str(folder / "cache")
 
@@ -120,22 +121,24 @@ def disturbed_at(number: int, folder: Path, disturb: Disturb, *, helped: bool) -
 
     sys.addaudithook(count)
     os.environ["XRELAY_WORKERS"] = str(int(helped))
-    return {**compiled(folder), "disturbed": left[0] < 0}
+    with patch.object(stage_runner, "may_fork", lambda: forks):
+        return {**compiled(folder), "disturbed": left[0] < 0}
 
 
 def disturbed(
-    folder: Path, disturb: Disturb, *, step: int, known: bool = False, helped: bool = False
+    folder: Path, disturb: Disturb, *, step: int, known: bool = False, helped: bool = False, forks: bool = True
 ) -> Iterator[Outcome]:
     """Disturbs compilations at file accesses 0, `step`, 2 `step`, … until one completes undisturbed.
 
     After each disturbed compilation, an undisturbed one follows. The cache is empty before each pair, or, with `known`,
-    filled by another compilation. With `helped`, a worker process helps. `make test` doubles `step`.
+    filled by another compilation. With `helped`, a worker helps, which is a fork or a new process. `make test`
+    doubles `step`.
     """
     number, goes_on = 0, True
     while goes_on:
         if known:
             forked(partial(compiled, folder))()
-        outcome = forked(partial(disturbed_at, number, folder, disturb, helped=helped))()
+        outcome = forked(partial(disturbed_at, number, folder, disturb, helped=helped, forks=forks))()
         yield outcome
         yield forked(partial(compiled, folder))()
         clear(folder)
@@ -185,8 +188,21 @@ class NotedProcess(subprocess.Popen[bytes]):
 
     def __init__(self, *arguments: Any, **named: Any) -> None:
         super().__init__(*arguments, **named)
-        with noted_in(Path(sys.argv[1])).open("a") as noted:
-            noted.write(f"{self.pid}\n")
+        note(self.pid)
+
+
+class NotedFork(ForkedProcess):
+    """A forked worker whose id is recorded."""
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        note(self.pid)
+
+
+def note(process: int) -> None:
+    """Records the id of a worker process."""
+    with noted_in(Path(sys.argv[1])).open("a") as noted:
+        noted.write(f"{process}\n")
 
 
 def noted_in(folder: Path) -> Path:
@@ -223,7 +239,8 @@ SCENARIOS: Final[dict[str, Callable[[Path], Iterator[Outcome]]]] = {
     "killed, known": partial(disturbed, disturb=kill, step=1, known=True),
     "cleared": partial(disturbed, disturb=clear, step=9),
     "cleared, known": partial(disturbed, disturb=clear, step=1, known=True),
-    "worker killed": partial(disturbed, disturb=kill_worker, step=7, helped=True),
+    "worker killed": partial(disturbed, disturb=kill_worker, step=7, helped=True, forks=False),
+    "fork killed": partial(disturbed, disturb=kill_worker, step=7, helped=True),
     "full disk": full_disk,
     "at once": at_once,
 }
@@ -243,6 +260,7 @@ def main() -> None:
     with (
         patch.object(stage_runner, "MIN_OPS_FOR_WORKERS", 0),
         patch.object(kernel_workers.subprocess, "Popen", NotedProcess),
+        patch.object(forked_workers, "ForkedProcess", NotedFork),
     ):
         for name, scenario in SCENARIOS.items():
             sys.stdout.write(json.dumps([name, list(scenario(folder))]) + "\n")

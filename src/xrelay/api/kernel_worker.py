@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import asdict
 from typing import IO
+
+from xdsl.dialects.builtin import ModuleOp
 
 from xrelay.api.kernel_lowering import KernelLowering, LoweredKernel
 from xrelay.api.kernel_workers import KernelText, WorkerTask, read_message, worker_identity, write_message
@@ -26,12 +29,17 @@ class KernelWorker:
         self._lowering = KernelLowering(task.stages, target, self._context, TimeTree())
         self.identity = worker_identity(task.stages, target)
 
-    def lower(self, text: str, symbol: str) -> LoweredKernel:
-        """Returns the answer to a kernel. If the kernel fails, the parent compiles it again and reports its nodes."""
-        try:
-            return self._lowering.lower(parse_module(self._context, text, symbol), symbol)
-        except XRelayError:
-            return LoweredKernel(may_fail=False, declaration="", work=UNKNOWN_WORK, texts=())
+    def lower(self, kernel: KernelText) -> LoweredKernel:
+        """Returns the answer to a kernel."""
+        return lowered_or_failed(self._lowering, parse_module(self._context, kernel.text, kernel.symbol), kernel.symbol)
+
+
+def lowered_or_failed(lowering: KernelLowering, module: ModuleOp, symbol: str) -> LoweredKernel:
+    """Lowers a kernel's module. If this fails, the parent compiles the kernel again and reports its nodes."""
+    try:
+        return lowering.lower(module, symbol)
+    except XRelayError:
+        return LoweredKernel(may_fail=False, declaration="", work=UNKNOWN_WORK, texts=())
 
 
 def begin(requests: IO[bytes], answers: IO[bytes]) -> KernelWorker | None:
@@ -44,7 +52,7 @@ def begin(requests: IO[bytes], answers: IO[bytes]) -> KernelWorker | None:
     return worker
 
 
-def serve(worker: KernelWorker, requests: IO[bytes], answers: IO[bytes]) -> None:
-    """Answers the messages after the first until the end of input."""
+def serve(lower: Callable[[KernelText], LoweredKernel], requests: IO[bytes], answers: IO[bytes]) -> None:
+    """Answers kernels until the end of input."""
     while (kernel := read_message(requests, KernelText)) is not None:
-        write_message(answers, asdict(worker.lower(kernel.text, kernel.symbol)))
+        write_message(answers, asdict(lower(kernel)))

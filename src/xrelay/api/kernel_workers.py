@@ -1,4 +1,4 @@
-"""Worker processes that lower some kernels of a large model: the side of the compilation that starts them.
+"""Worker processes that lower some kernels of a large model: the side of the compilation.
 
 Workers take kernels from the end of a queue, one at a time, while the compilation takes them from its start. Workers
 return LLVM IR. LLVM runs in threads of the compilation, because loading it in each worker would take as much memory
@@ -19,7 +19,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from queue import Empty, SimpleQueue
-from typing import IO, Any, Final, cast
+from typing import IO, Any, Final, Protocol, cast
 
 from xrelay.api.kernel_lowering import LoweredKernel
 from xrelay.api.model_key import code_stamp
@@ -109,23 +109,41 @@ Answer = tuple[KernelJob, LoweredKernel | None]
 """A kernel and the result of a worker; `None` if the worker has no result."""
 
 
+class WorkerProcess(Protocol):
+    """A worker: a `subprocess.Popen`, or a fork with the same methods."""
+
+    @property
+    def stdin(self) -> IO[bytes] | None:
+        """The stream of requests."""
+
+    @property
+    def stdout(self) -> IO[bytes] | None:
+        """The stream of answers."""
+
+    def kill(self) -> None:
+        """Ends the process at once, if it still runs."""
+
+    def wait(self) -> object:
+        """Waits for the end of the process."""
+
+
 class KernelWorkers:
     """The worker processes of one compilation."""
 
-    def __init__(self, processes: Sequence[subprocess.Popen[bytes]], task: Mapping[str, object], identity: str):
+    def __init__(self, processes: Sequence[WorkerProcess], task: Mapping[str, object], identity: str):
         """`task` is the first message to each worker, and `identity` the expected answer; see `start`.
 
         It is sent at once, so that workers import the compiler while the graph is optimised.
         """
         self._identity = identity
         self._idle = list(processes)
-        self._processes = tuple(processes)
+        self._processes = list(processes)
         self._started = {process for process in processes if _send(process, task)}
         self._lock = threading.Lock()
         self._taken: dict[str, KernelJob] = {}
         self._answers: SimpleQueue[Answer] = SimpleQueue()
         self._feeders: list[threading.Thread] = []
-        self._known: set[subprocess.Popen[bytes]] = set()
+        self._known: set[WorkerProcess] = set()
 
     @staticmethod
     def start(count: int, stages: Sequence[Stage], target: Target) -> KernelWorkers | None:
@@ -146,6 +164,12 @@ class KernelWorkers:
                 return None
         task = asdict(WorkerTask(tuple(stages), str(target), host_facts()))
         return KernelWorkers(processes, task, worker_identity(stages, target))
+
+    def add_known(self, process: WorkerProcess) -> None:
+        """Adds a worker that has the compiler and the options of this process."""
+        self._known.add(process)
+        self._idle.append(process)
+        self._processes.append(process)
 
     def share(self, queue: deque[KernelJob]) -> None:
         """Lets idle workers take kernels from the end of `queue`."""
@@ -190,7 +214,7 @@ class KernelWorkers:
                     with suppress(OSError):  # pending writes may fail
                         stream.close()
 
-    def _feed(self, process: subprocess.Popen[bytes], queue: deque[KernelJob]) -> None:
+    def _feed(self, process: WorkerProcess, queue: deque[KernelJob]) -> None:
         """Sends kernels to a worker; runs in its own thread."""
         if process not in self._known and not self._agrees(process):
             return
@@ -204,7 +228,7 @@ class KernelWorkers:
         with self._lock:
             self._idle.append(process)
 
-    def _agrees(self, process: subprocess.Popen[bytes]) -> bool:
+    def _agrees(self, process: WorkerProcess) -> bool:
         """Whether a worker has the same compiler and options as this process."""
         answer = _next_message(process, dict[str, str]) if process in self._started else None
         return answer is not None and answer.get("identity") == self._identity
@@ -223,7 +247,7 @@ class KernelWorkers:
             return self._taken.pop(job.symbol, None) is not None
 
 
-def _send(process: subprocess.Popen[bytes], message: Mapping[str, object]) -> bool:
+def _send(process: WorkerProcess, message: Mapping[str, object]) -> bool:
     """Writes a message; returns whether it could be written."""
     try:
         if process.stdin is not None:
@@ -233,7 +257,7 @@ def _send(process: subprocess.Popen[bytes], message: Mapping[str, object]) -> bo
         return False
 
 
-def _next_message(process: subprocess.Popen[bytes], kind: Any) -> Any:
+def _next_message(process: WorkerProcess, kind: Any) -> Any:
     """Returns the next message of a worker, a `kind`; `None` if the worker has ended."""
     try:
         return None if process.stdout is None else read_message(process.stdout, kind)

@@ -9,6 +9,7 @@ from typing import Final
 from xdsl.dialects.builtin import ModuleOp
 
 from xrelay import environment
+from xrelay.api.forked_workers import ForkedWorkers, may_fork
 from xrelay.api.interface import check_names, check_values, main_function
 from xrelay.api.kernel_lowering import KernelLowering, kernel_stages, split_stage
 from xrelay.api.kernel_stream import FOLDER, KernelRecords, KernelStream
@@ -45,7 +46,7 @@ Progress = Callable[[int, int, str], None]
 MIN_OPS_FOR_WORKERS: Final = 48
 """The minimum number of relay ops for which workers are used: starting one takes as long as several kernels."""
 CORES_PER_PROCESS: Final = 2
-"""The cores that a process uses to lower kernels: one for Python and one for LLVM, which take equally long."""
+"""The cores for each process if workers are new processes: one for Python and one for LLVM."""
 MAX_WORKERS: Final = 3
 """The default maximum: more workers take more memory than they save time."""
 INTEGER_PASSES: frozenset[str] = frozenset({"FakeQuantizationToInteger"})
@@ -162,8 +163,7 @@ class StageRunner:
         lowering = KernelLowering(own, target, self._context, self.clock)
         options = CodeOptions(target.mcpu, ",".join(target.code_features()), llvm_level)
         identity = code_identity(own, target, options)
-        count = _worker_count(module)
-        workers = None if count == 0 else KernelWorkers.start(count, own, target)
+        workers = _workers(_worker_count(module), own, target, lowering)
         return KernelStream(lowering, self._context, options, identity, objects, _records(objects), workers)
 
     def _run(self, module: ModuleOp, phases: Container[Phase], kernels: KernelStream | None) -> None:
@@ -222,17 +222,27 @@ def _records(objects: ObjectCache | None) -> KernelRecords | None:
     return KernelRecords(records, objects, stamp.text)
 
 
+def _workers(count: int, stages: Sequence[Stage], target: Target, lowering: KernelLowering) -> KernelWorkers | None:
+    """Returns `count` workers: forks, or else new processes, which import the compiler while the graph is optimised."""
+    if count == 0:
+        return None
+    return ForkedWorkers(count, lowering) if may_fork() else KernelWorkers.start(count, stages, target)
+
+
 def _worker_count(module: ModuleOp) -> int:
     """Returns the number of workers for a module: none if it is small, or if workers may not have the same code.
 
-    By default, this process and each worker are counted with two cores: one for Python and one for LLVM. On two cores a
-    worker would cost a third more processor time and half a second to start, and no core would be idle to run it.
+    By default, each core has a process, but the first one also runs LLVM. If workers are new processes, this process
+    and each worker are counted with two cores: on two cores, a worker would cost a third more processor time and half a
+    second to start.
     """
     if sum(level_of(op) == "relay" and not isinstance(op, ConstantOp) for op in walk_ops(module)) < MIN_OPS_FOR_WORKERS:
         return 0
-    if not code_stamp().covers_all():
+    is_forked = may_fork()
+    if not is_forked and not code_stamp().covers_all():
         return 0
     given = environment.workers()
     if given is not None:
         return given
-    return min(max(default_num_threads() // CORES_PER_PROCESS - 1, 0), MAX_WORKERS)
+    processes = default_num_threads() if is_forked else default_num_threads() // CORES_PER_PROCESS
+    return min(max(processes - 1, 0), MAX_WORKERS)

@@ -41,7 +41,7 @@ def main() -> None:
         gc.enable()
         if worker is not None:
             with gc_pause():
-                serve(worker, requests, answers)
+                serve(worker.lower, requests, answers)
 
 
 if __name__ == "__main__":

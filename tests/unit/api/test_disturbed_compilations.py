@@ -41,7 +41,7 @@ def test_what_a_killed_compilation_leaves_does_no_harm(scenario: str, outcomes: 
     assert len(rows) >= 6
 
 
-@pytest.mark.parametrize("scenario", ["cleared", "cleared, known", "worker killed"])
+@pytest.mark.parametrize("scenario", ["cleared", "cleared, known", "worker killed", "fork killed"])
 def test_what_is_lost_meanwhile_is_not_missed(scenario: str, outcomes: Outcomes) -> None:
     rows = outcomes[scenario]
     assert all(map(is_fine, rows)), rows

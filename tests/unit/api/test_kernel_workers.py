@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import io
+import os
 import select
+import signal
 import subprocess
 import sys
+import threading
 import time
 from collections import deque
 from collections.abc import Iterator
@@ -15,13 +18,16 @@ import pytest
 from xdsl.dialects.builtin import ModuleOp
 
 from xrelay import environment, registrations
-from xrelay.api import build_artifact, kernel_workers, stage_runner
-from xrelay.api.kernel_lowering import KernelLowering, kernel_stages
+from xrelay.api import build_artifact, forked_workers, kernel_workers, stage_runner
+from xrelay.api.forked_workers import ForkedWorkers, may_fork
+from xrelay.api.kernel_lowering import KernelLowering, LoweredKernel, kernel_stages
 from xrelay.api.kernel_stream import KernelStream
 from xrelay.api.kernel_workers import KernelJob, KernelWorkers, read_message, write_message
 from xrelay.errors import InputError, LoweringError
 from xrelay.lowering.pipelines import compile_stages
 from xrelay.passes.infra.source import full_context, parse_module
+from xrelay.passes.instruments.timing import TimeTree
+from xrelay.runtime.kernel_work import UNKNOWN_WORK
 from xrelay.target import Target
 
 TYPE = "tensor<9x4xf32>"
@@ -84,19 +90,91 @@ def started(script: str, identity: str = "mine") -> Iterator[KernelWorkers]:
         assert process.returncode is not None
 
 
-def test_workers_make_the_same_objects(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("forks", [True, False])
+def test_workers_make_the_same_objects(forks: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     alone = build_artifact.build_artifact(parsed(), Target.host(), cache=False).artifact
-    monkeypatch.setattr(stage_runner, "MIN_OPS_FOR_WORKERS", 0)
-    monkeypatch.setenv("XRELAY_WORKERS", "1")
-    monkeypatch.setattr(registrations, "_modules", set[str]())
+    help_with(monkeypatch, forks=forks)
+    lower, compilation = KernelLowering.lower, os.getpid()
 
-    def refuse(*_: object) -> None:
-        raise AssertionError("the compilation leaves all to its worker")
+    def lower_elsewhere(self: KernelLowering, module: ModuleOp, symbol: str) -> LoweredKernel:
+        assert os.getpid() != compilation, "the compilation leaves all to its worker"
+        return lower(self, module, symbol)
 
-    monkeypatch.setattr(KernelLowering, "lower", refuse)
+    monkeypatch.setattr(KernelLowering, "lower", lower_elsewhere)
     monkeypatch.setattr("xrelay.api.kernel_stream._next", _once_empty)
     helped = build_artifact.build_artifact(parsed(), Target.host(), cache=False).artifact
     assert helped.objects == alone.objects
+
+
+def help_with(patch: pytest.MonkeyPatch, *, forks: bool) -> None:
+    """Lets one worker help with each compilation, a fork or a new process."""
+    patch.setattr(stage_runner, "MIN_OPS_FOR_WORKERS", 0)
+    patch.setenv("XRELAY_WORKERS", "1")
+    patch.setattr(registrations, "_modules", set[str]())
+    for module in (stage_runner, forked_workers):
+        patch.setattr(module, "may_fork", lambda: forks)
+
+
+def test_a_compilation_does_what_a_failed_fork_leaves(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A fork that ends at its first kernel, and a system without further processes."""
+    alone = build_artifact.build_artifact(parsed(), Target.host(), cache=False).artifact
+    help_with(monkeypatch, forks=True)
+
+    def end(*_: object) -> None:
+        raise AssertionError
+
+    def refuse() -> int:
+        raise BlockingIOError
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(forked_workers, "lowered_or_failed", end)
+        patch.setattr("xrelay.api.kernel_stream._next", _once_taken)
+        helped = build_artifact.build_artifact(parsed(), Target.host(), cache=False)
+        assert helped.artifact.objects == alone.objects
+        assert helped.timing.kernels.by_workers == 0
+    monkeypatch.setattr(os, "fork", refuse)
+    assert build_artifact.build_artifact(parsed(), Target.host(), cache=False).artifact.objects == alone.objects
+
+
+def test_a_fork_leaves_the_program_alone(
+    wanted: list[KernelJob], monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Neither handlers of signals nor exit functions run in it, and pending output is written once."""
+    seen: list[int] = []
+
+    def write(lowering: KernelLowering, module: ModuleOp, symbol: str) -> LoweredKernel:
+        sys.stdout.write("fork")
+        kept = signal.getsignal(signal.SIGUSR1) is not signal.SIG_DFL
+        return LoweredKernel(kept, symbol, UNKNOWN_WORK, ("text",))
+
+    help_with(monkeypatch, forks=True)
+    monkeypatch.setattr(forked_workers, "lowered_or_failed", write)
+    old = signal.signal(signal.SIGUSR1, lambda number, _: seen.append(number))
+    workers = ForkedWorkers(1, KernelLowering([], Target.host(), full_context(), TimeTree()))
+    try:
+        sys.stdout.write("pending")
+        queue = deque(wanted[:1])
+        workers.share(queue)
+        _once_empty(queue)
+        assert list(workers.collect()) == [(wanted[0], LoweredKernel(False, wanted[0].symbol, UNKNOWN_WORK, ("text",)))]
+    finally:
+        workers.close()
+        signal.signal(signal.SIGUSR1, old)
+    assert capfd.readouterr().out == "pending"
+    with pytest.raises(ChildProcessError):
+        os.waitpid(-1, os.WNOHANG)
+
+
+def test_processes_with_threads_are_not_forked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "platform", "linux")
+    monkeypatch.setattr(sys, "gettrace", lambda: None)
+    monkeypatch.setattr(threading, "active_count", lambda: 1)
+    assert may_fork()
+    monkeypatch.setattr(threading, "active_count", lambda: 2)
+    assert not may_fork()
+    monkeypatch.setattr(threading, "active_count", lambda: 1)
+    monkeypatch.setattr(sys, "platform", "darwin")
+    assert not may_fork()
 
 
 def test_workers_do_without_libraries_and_operators(
@@ -129,6 +207,14 @@ def test_workers_load_what_they_need_before_they_get_a_kernel() -> None:
         assert select.select([process.stdout], [], [], SECONDS)[0]
     finally:
         workers.close()
+
+
+def _once_taken(queue: deque[KernelJob]) -> KernelJob | None:
+    """Returns the next kernel after a worker has taken one."""
+    end, count = time.monotonic() + SECONDS, len(queue)
+    while len(queue) == count > 0 and time.monotonic() < end:
+        time.sleep(0.01)
+    return queue.popleft() if queue else None
 
 
 def _once_empty(queue: deque[KernelJob]) -> None:
@@ -170,18 +256,21 @@ def test_small_models_have_no_workers(monkeypatch: pytest.MonkeyPatch) -> None:
     build_artifact.build_artifact(parsed(), Target.host(), cache=False)
 
 
-@pytest.mark.parametrize(("threads", "helping"), [(1, 0), (2, 0), (3, 0), (4, 1), (8, 3), (64, 3)])
+@pytest.mark.parametrize(
+    ("threads", "processes", "forks"), [(1, 0, 0), (2, 0, 1), (3, 0, 2), (4, 1, 3), (8, 3, 3), (64, 3, 3)]
+)
+@pytest.mark.parametrize("forked", [True, False])
 def test_workers_have_cores_for_themselves_and_for_llvm(
-    threads: int, helping: int, monkeypatch: pytest.MonkeyPatch
+    threads: int, processes: int, forks: int, forked: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     counts: list[int] = []
+    helping = forks if forked else processes
 
     def start(count: int, *_: object) -> None:
         counts.append(count)
 
-    monkeypatch.setattr(stage_runner, "MIN_OPS_FOR_WORKERS", 0)
-    monkeypatch.setattr(registrations, "_modules", set[str]())
-    monkeypatch.setattr(KernelWorkers, "start", start)
+    help_with(monkeypatch, forks=forked)
+    monkeypatch.setattr(*((stage_runner, "ForkedWorkers") if forked else (KernelWorkers, "start")), start)
     monkeypatch.delenv("XRELAY_WORKERS", raising=False)
     monkeypatch.setenv("XRELAY_NUM_THREADS", str(threads))
     build_artifact.build_artifact(parsed(), Target.host(), cache=False)

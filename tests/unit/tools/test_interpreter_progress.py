@@ -1,8 +1,9 @@
-"""The progress of runs in interpreters: by the calls of the entry function, and only on a terminal."""
+"""Progress bars, and the progress of interpreters: by the calls of the entry function, and only on a terminal."""
 
 from __future__ import annotations
 
 import io
+import threading
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +16,7 @@ import xrelay
 from xrelay.interpreters.at_level import run_at_level
 from xrelay.passes.infra.printing import print_module
 from xrelay.passes.infra.source import full_context, parse_module
+from xrelay.tools.command_line import progress_bar
 from xrelay.tools.xrelay_cli import main
 
 TEXT = """
@@ -66,3 +68,24 @@ def test_progress_is_drawn_on_terminals(
     assert capsys.readouterr().err == ""
     assert ("interpreting" in drawn.getvalue()) is is_terminal
     assert ("remaining" in drawn.getvalue()) is is_terminal
+
+
+@pytest.mark.parametrize("estimate", [False, True])
+def test_only_an_estimate_needs_a_thread(estimate: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A compilation forks workers only in a process without other threads."""
+    drawn = io.StringIO()
+    console = Console(file=drawn, force_terminal=True, width=200)
+
+    def console_of(*, stderr: bool) -> Console:
+        assert stderr
+        return console
+
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
+    monkeypatch.setattr("rich.console.Console", console_of)
+    threads = threading.active_count()
+    with progress_bar("compiling", estimate=estimate) as progress:
+        assert progress is not None
+        assert (threading.active_count() > threads) == estimate
+        progress(1, 4, "kernel @a")
+        progress(1, 4, "kernel @b")
+    assert "kernel @a" in drawn.getvalue() or estimate
