@@ -35,7 +35,6 @@ def emit_llvm_ir(
     module: ModuleOp,
     *,
     target_triple: str | None = None,
-    data_layout: str | None = None,
     target_cpu: str | None = None,
     target_features: str | None = None,
     prefer_vector_width: int | None = None,
@@ -55,11 +54,7 @@ def emit_llvm_ir(
     }
     defaults = {name: value for name, value in strings.items() if value is not None}
     shared = ModuleText()
-    parts = [
-        f'target {name} = "{value}"\n'
-        for name, value in (("datalayout", data_layout), ("triple", target_triple))
-        if value is not None
-    ]
+    parts = [] if target_triple is None else [f'target triple = "{target_triple}"\n']
     line = sum(part.count("\n") + 1 for part in parts)
     for op in module.ops:
         shared.first_line = line + 1

@@ -43,12 +43,12 @@ class PipelineEntry:
     """0 for a pass that runs on the module."""
 
 
-def parse_passes(spec: str, available: PassTable, pipelines: Pipelines = dict) -> list[ModulePass]:
+def parse_passes(spec: str, available: PassTable) -> list[ModulePass]:
     """Returns the passes that a text without `func.func(…)` names, with their options.
 
     Raises `PassError` for malformed text, an unknown name (with the closest known one) and invalid options.
     """
-    entries = parse_entries(spec, available, pipelines)
+    entries = parse_entries(spec, available)
     if any(entry.anchor for entry in entries):
         raise PassError(f"passes of functions cannot be used here: {spec!r}", help=f"leave out {FUNCTION}(…)")
     return [entry.current for entry in entries]

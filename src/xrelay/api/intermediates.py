@@ -31,10 +31,9 @@ def add_outputs(
     names: Sequence[str],
     *,
     nodes: Mapping[str, NodeOutput] | None = None,
-    function: str = "main",
     only_known: bool = False,
 ) -> list[str]:
-    """Appends the values called `names` to the results of `function`, under these names; returns the new names.
+    """Appends the values called `names` to the results of `@main`, under these names; returns the new names.
 
     A value is identified by its name in the text (`%y` or `y`), or by the node or source location it comes from.
     `nodes` maps other names, such as those of an ONNX model, to outputs of nodes. A tuple becomes one output per field,
@@ -46,9 +45,9 @@ def add_outputs(
         raise InputError(
             f"values of a program at the {level} level cannot be outputs", help="pass the program at the relay level"
         )
-    found = next((op for op in module.ops if isinstance(op, FuncOp) and op.sym_name.data == function), None)
+    found = next((op for op in module.ops if isinstance(op, FuncOp) and op.sym_name.data == "main"), None)
     if found is None or not isinstance(end := found.body.block.last_op, ReturnOp):
-        raise InputError(f"the module has no function @{function} with a body")
+        raise InputError("the module has no function @main with a body")
     values = _Values(found.body.block)
     outputs: list[tuple[str, SSAValue]] = []
     for name in names:

@@ -77,7 +77,7 @@ class Kernel:
             op.attributes.pop(BINDS, None)
         run_passes(self.topi, "convert-relay-to-topi")
         self.nests = self.topi.clone()
-        run_passes(self.nests, "topi-expand-named,topi-inline-injective,dce,convert-topi-to-loop")
+        run_passes(self.nests, "topi-expand-named,topi-inline-injective,convert-topi-to-loop")
         self.scheduled = self.nests.clone()
         run_passes(self.scheduled, "loop-assign-schedules,loop-apply-schedules")
         self._native: NativeKernel | None = None

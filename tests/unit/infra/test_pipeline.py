@@ -20,7 +20,7 @@ from xrelay.passes.infra.pass_context import PassContext
 from xrelay.passes.infra.pass_info import PassInfo
 from xrelay.passes.infra.pass_instrument import PassInstrument
 from xrelay.passes.infra.pipeline import run_pipeline
-from xrelay.passes.infra.pipeline_text import PassTable, parse_passes
+from xrelay.passes.infra.pipeline_text import PassTable, parse_entries, parse_passes
 from xrelay.passes.instruments.print_ir import DumpIR, PrintIR
 from xrelay.passes.instruments.timing import PassTiming, TimeTree
 from xrelay.passes.instruments.verify import Verify
@@ -200,8 +200,9 @@ def test_named_pipelines_expand_and_are_asked_for_only_when_needed() -> None:
     def unwanted() -> dict[str, str]:
         raise AssertionError("not needed")
 
-    assert len(parse_passes("test-add", TABLE, unwanted)) == 1
-    names = [p.name for p in parse_passes("twice,test-fail", TABLE, lambda: {"twice": "test-add,test-add"})]
+    assert len(parse_entries("test-add", TABLE, unwanted)) == 1
+    entries = parse_entries("twice,test-fail", TABLE, lambda: {"twice": "test-add,test-add"})
+    names = [entry.current.name for entry in entries]
     assert names == ["test-add", "test-add", "test-fail"]
 
 

@@ -47,7 +47,7 @@ def _own_registries(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def kernels(module: ModuleOp) -> str:
-    names = "relay-infer-type,relay-fuse-ops,relay-outline-fused,convert-relay-to-topi,topi-inline-injective,dce,"
+    names = "relay-infer-type,relay-fuse-ops,relay-outline-fused,convert-relay-to-topi,topi-inline-injective,"
     for name in (names + "topi-expand-named,convert-topi-to-loop,loop-assign-schedules").split(","):
         module = create_pass(name)(module)
     return str(module)

@@ -38,7 +38,7 @@ for method in ("nearest_neighbor", "bilinear", "bicubic"):
     resize, expected = xrelay.build(te.create_schedule(out.op), [a, out]), np.empty((1, 8, 3, 16), np.float32)
     resize(values, expected)
     np.testing.assert_allclose(result, np.maximum(expected, 0), rtol=1e-5, atol=1e-6)
-stages = "relay-infer-type,relay-fuse-ops,relay-outline-fused,convert-relay-to-topi,topi-inline-injective,dce,"
+stages = "relay-infer-type,relay-fuse-ops,relay-outline-fused,convert-relay-to-topi,topi-inline-injective,"
 module = relay.IRModule.from_expr(y)
 for name in (stages + "convert-topi-to-loop,loop-assign-schedules").split(","):
     module = create_pass(name)(module)

@@ -142,12 +142,11 @@ def test_target_becomes_attributes_of_every_function():
     ir = emit_llvm_ir(
         parse("llvm.func @f() {\n llvm.return\n}\nllvm.func @g()"),
         target_triple="x86_64-unknown-linux-gnu",
-        data_layout="e-m:e",
         target_cpu="znver4",
         target_features="+avx512f,-sse4a",
         prefer_vector_width=512,
     )
-    assert ir.startswith('target datalayout = "e-m:e"\n\ntarget triple = "x86_64-unknown-linux-gnu"\n')
+    assert ir.startswith('target triple = "x86_64-unknown-linux-gnu"\n')
     assert (
         'define void @f() "target-cpu"="znver4" "target-features"="+avx512f,-sse4a" "prefer-vector-width"="512" {' in ir
     )

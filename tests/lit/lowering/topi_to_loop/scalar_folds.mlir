@@ -1,4 +1,4 @@
-// RUN: xrelay-opt %s -p 'convert-relay-to-topi,topi-inline-injective,dce,topi-expand-named,convert-topi-to-loop,loop-assign-schedules{target="cpu -mcpu=znver4 -num-threads=1"}' | filecheck %s
+// RUN: xrelay-opt %s -p 'convert-relay-to-topi,topi-inline-injective,topi-expand-named,convert-topi-to-loop,loop-assign-schedules{target="cpu -mcpu=znver4 -num-threads=1"}' | filecheck %s
 
 // The many terms of a single minimum are in long rows, which LLVM folds in several vectors.
 // CHECK-LABEL: func.func private @image
