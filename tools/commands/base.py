@@ -24,11 +24,20 @@ class UsageError(XRelayError):
     """An invalid command line; the exit code is 2."""
 
 
-def refuse_to_replace(model: Path, *outputs: Path | None) -> None:
-    """Raises `UsageError` if one of the files to write is the model that is read."""
-    for output in outputs:
-        if output is not None and output.resolve() == model.resolve():
+def prepare_outputs(model: Path, *outputs: Path | None) -> None:
+    """Creates the folders of the files to write, before the work whose results they are.
+
+    Raises `UsageError` if a file is the model that is read, or if its folder cannot be created.
+    """
+    files = [output for output in outputs if output is not None]
+    for output in files:
+        if output.resolve() == model.resolve():
             raise UsageError(f"the output {output} would replace the model", help="pass another file name")
+    for output in files:
+        try:
+            output.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise UsageError(f"cannot create the folder: {error.strerror}", location=str(output.parent)) from error
 
 
 class Command(ABC):

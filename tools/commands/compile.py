@@ -19,7 +19,7 @@ from xrelay.tools.commands.base import (
     compiled_model,
     open_line,
     parse_sizes,
-    refuse_to_replace,
+    prepare_outputs,
 )
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ class CompileCommand(Command):
         if not args.model.name:
             raise UsageError(f"'{args.model}' is a folder", help="pass an .onnx or .mlir file")
         output: Path = args.output if args.output is not None else args.model.with_suffix(".xrelay")
-        refuse_to_replace(args.model, output, args.export, args.header)
+        prepare_outputs(args.model, output, args.export, args.header)
         start = time.perf_counter()
         model = compiled_model(args)
         for sizes in args.specialize:

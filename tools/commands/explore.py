@@ -16,7 +16,7 @@ from xrelay.tools.commands.base import (
     add_source,
     add_threads,
     add_trust,
-    refuse_to_replace,
+    prepare_outputs,
 )
 from xrelay.tools.commands.compare import ATOL, ENGINES, RTOL
 from xrelay.tools.commands.feeding import add_input_options
@@ -85,7 +85,7 @@ class ExploreCommand(Command):
         if args.serve:
             return _serve(args)
         output: Path = args.model.with_suffix(".html") if args.output is None else args.output
-        refuse_to_replace(args.model, output)
+        prepare_outputs(args.model, output)
         write_text(output, _page(args))
         sys.stderr.write(f"wrote {output} ({output.stat().st_size / 1024:.0f} KiB)\n")
         return 0

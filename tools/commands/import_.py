@@ -7,7 +7,7 @@ from argparse import Action, ArgumentParser, Namespace
 from pathlib import Path
 from typing import ClassVar
 
-from xrelay.tools.commands.base import Command, add_shapes, add_source, refuse_to_replace
+from xrelay.tools.commands.base import Command, add_shapes, add_source, prepare_outputs
 
 
 class _ListOps(Action):
@@ -49,7 +49,7 @@ class ImportCommand(Command):
         from xrelay.frontend.onnx import import_onnx
         from xrelay.passes.infra.printing import print_module
 
-        refuse_to_replace(args.model, args.output)
+        prepare_outputs(args.model, args.output)
         module = import_onnx(args.model, shapes=dict(args.shapes))
         if args.output is None:
             sys.stdout.write(print_module(module, debuginfo=args.print_debuginfo) + "\n")

@@ -12,7 +12,7 @@ from xrelay.tools.commands.base import (
     Command,
     add_source,
     compiled_model,
-    refuse_to_replace,
+    prepare_outputs,
 )
 from xrelay.tools.commands.feeding import add_run_options, make_inputs
 
@@ -52,7 +52,7 @@ class ProfileCommand(Command):
         """Profiles the model, prints the table and writes the files."""
         from xrelay.passes.infra.source import write_text
 
-        refuse_to_replace(args.model, args.trace, args.roofline)
+        prepare_outputs(args.model, args.trace, args.roofline)
         args.random = True
         model = compiled_model(args)
         profile = model.profile(make_inputs(args, model.inputs), runs=args.runs)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from xrelay.errors import one_line, printable
 from xrelay.tools.command_line import add_switches
-from xrelay.tools.commands.base import Command, UsageError, add_shapes, add_source, refuse_to_replace
+from xrelay.tools.commands.base import Command, UsageError, add_shapes, add_source, prepare_outputs
 
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
@@ -77,7 +77,7 @@ class QuantizeCommand(Command):
         from xrelay.relay.quantize.model import quantize
 
         output: Path = args.output if args.output is not None else args.model.with_suffix(".int8.mlir")
-        refuse_to_replace(args.model, output)
+        prepare_outputs(args.model, output)
         config = _config(args)
         module = load_source(args.model, shapes=dict(args.shapes))
         ranks = _input_ranks(module)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, ClassVar, Protocol
 
 from xrelay.errors import XRelayError
 from xrelay.tools.command_line import progress_bar
-from xrelay.tools.commands.base import Command, UsageError, refuse_to_replace
+from xrelay.tools.commands.base import Command, UsageError, prepare_outputs
 
 if TYPE_CHECKING:
     from xrelay.tools.reduction.failing_command import FailingCommand, Failure
@@ -49,9 +49,7 @@ class ReduceCommand(Command):
 
         path: Path = args.model
         output: Path = path.with_suffix(f".reduced{path.suffix}") if args.output is None else args.output
-        refuse_to_replace(path, output)
-        if not output.parent.is_dir():
-            raise UsageError(f"{output.parent} is not a folder", location=str(output))
+        prepare_outputs(path, output)
         parts = _parts_of(path)
         command = FailingCommand(args.check, args.timeout, args.match)
         with tempfile.TemporaryDirectory() as folder, progress_bar("reducing") as progress:

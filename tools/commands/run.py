@@ -20,7 +20,7 @@ from xrelay.tools.commands.base import (
     UsageError,
     add_source,
     compiled_model,
-    refuse_to_replace,
+    prepare_outputs,
 )
 from xrelay.tools.commands.feeding import add_run_options, describe_output, make_inputs
 
@@ -79,7 +79,7 @@ class RunCommand(Command):
                 raise UsageError(f"--{flag} needs the program, which a compiled model does not contain", help=help_)
         if args.profile and args.interpret:
             raise UsageError("--profile measures native code", help="leave out --interpret")
-        refuse_to_replace(args.model, args.save)
+        prepare_outputs(args.model, args.save)
         module = _with_outputs(args) if args.output else None
         model = None if args.interpret else compiled_model(args, module)
         inputs, outputs = _interpret(args, module) if model is None else _native(args, model)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from xrelay.errors import printable
 from xrelay.tools.command_line import progress_bar
-from xrelay.tools.commands.base import Command, add_shapes, add_source, add_threads, refuse_to_replace
+from xrelay.tools.commands.base import Command, add_shapes, add_source, add_threads, prepare_outputs
 
 if TYPE_CHECKING:
     from xrelay.api.tuning.tuner import TunedKernel, TuningSummary
@@ -48,7 +48,7 @@ class TuneCommand(Command):
         from xrelay.api.tuning.tuner import tune
 
         output: Path = args.model.with_suffix(".records.jsonl") if args.output is None else args.output
-        refuse_to_replace(args.model, output)
+        prepare_outputs(args.model, output)
         try:
             with progress_bar("tuning") as progress:
                 summary = tune(

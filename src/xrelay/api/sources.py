@@ -141,7 +141,6 @@ def save_module(module: ModuleOp, path: Path, *, debuginfo: bool = False) -> Non
     from xrelay.dialects.relay.structure.weights import save_side_file
 
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
         save_side_file(module, sibling(path, ".safetensors"))
     except OSError as error:
         raise InputError(f"cannot write the weights: {error.strerror}", location=str(path.parent)) from error
