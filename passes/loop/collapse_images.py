@@ -1,15 +1,15 @@
-"""`loop-collapse-images`: makes one row of all rows of an image, for convolutions of one pixel."""
+"""`loop-collapse-images`: makes one row of all rows of an image, if its own rows do not fill vectors."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from xdsl.context import Context
 from xdsl.dialects import arith, func, memref
 from xdsl.dialects.builtin import FunctionType, IndexType, IntegerAttr, MemRefType, ModuleOp, NoneAttr, StringAttr
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir import Block, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from xrelay.dialects.loop import BlockOp, ForOp, LoadOp, StoreOp, SubviewOp, ValueMap
@@ -29,8 +29,9 @@ FLOAT_BITS: Final = 32
 
 @dataclass(frozen=True)
 class LoopCollapseImagesPass(XRelayPass):
-    """Computes convolutions of one pixel on the pixels of an image in one row, if its own rows do not fill vectors.
+    """Computes on the pixels of an image in one row, if its own rows do not fill vectors.
 
+    Kernels that compute convolutions of one pixel, or that compute or move elements without a reduction, are rewritten.
     Before → after, for a kernel and its calls:
 
     ```
@@ -47,13 +48,14 @@ class LoopCollapseImagesPass(XRelayPass):
     ```
 
     A row of 14 pixels leaves two of 16 lanes empty, and one of 7 pixels nine; 196 pixels fill 12 vectors and a quarter
-    of one. Calls pass views of their buffers, without a copy.
+    of one. Calls pass views of their buffers, without a copy. In a change of layout, an image may have rows and columns
+    at other axes of a buffer: `memref<1x2x14x14x16xf32>` becomes `memref<1x2x1x196x16xf32>`.
 
-    A kernel stays unchanged if it is public, has no convolution on plain channels, has a schedule or dynamic extents,
-    or is a version of another; if its rows are multiples of a vector; if a block has other loops over the image, or
-    uses its row or column elsewhere than as the last two indices of a buffer with these extents, as windows, strides
-    and padding do; or if a call passes a view with strides, or a buffer other than an argument, an allocation or a
-    view.
+    A kernel stays unchanged if it is public, has a schedule or dynamic extents, or is a version of another. So does one
+    with a reduction other than one convolution on plain channels. Rows that are multiples of a vector, or the last two
+    axes of no buffer, are kept. A block may use its row and column only as two neighbouring indices of a buffer with
+    these extents, unlike windows, strides and padding, and has to write such buffers alone, unlike a scatter. Calls
+    must not pass views with strides, nor buffers other than arguments, allocations and views.
     """
 
     name = "loop-collapse-images"
@@ -72,11 +74,12 @@ class LoopCollapseImagesPass(XRelayPass):
             if (name := call.callee.string_value()) in calls:
                 calls[name].append(call)
         for name, image in images.items():
-            numbers = [argument.index for argument in image.kernel.body.block.args if argument in image.buffers]
-            if all(_has_views(call, numbers) for call in calls[name]):
+            arguments = image.kernel.body.block.args
+            axes = {arg.index: image.buffers[arg] for arg in arguments if arg in image.buffers}
+            if all(_has_views(call, axes) for call in calls[name]):
                 image.collapse()
                 for call in calls[name]:
-                    _pass_views(call, numbers, image)
+                    _pass_views(call, axes, image)
 
 
 class _Rows(NamedTuple):
@@ -105,22 +108,23 @@ class _Image:
     height: int
     width: int
     nests: Sequence[_Rows]
-    buffers: Sequence[SSAValue]
-    """The buffers whose last two axes are rows and columns of the image."""
+    buffers: Mapping[SSAValue, int]
+    """The buffers of images, each with the axis of rows; that of columns is the next."""
 
-    def type_of(self, buffer: SSAValue) -> MemRefType:
-        """Returns the type of a buffer with all pixels in one row."""
+    def type_of(self, buffer: SSAValue, axis: int) -> MemRefType:
+        """Returns the type of a buffer whose rows are at an axis, with all pixels in one row."""
         type = memref_type(buffer)
-        shape = (*type.get_shape()[:-2], 1, self.height * self.width)
+        shape = [*type.get_shape()]
+        shape[axis : axis + 2] = 1, self.height * self.width
         return MemRefType(type.element_type, shape, memory_space=type.memory_space)
 
     def collapse(self) -> None:
         """Makes the kernel compute one row."""
-        for buffer in self.buffers:
+        for buffer, axis in self.buffers.items():
             if isinstance(buffer.owner, memref.AllocOp):
-                Rewriter.replace_op(buffer.owner, memref.AllocOp([], [], self.type_of(buffer)))
+                Rewriter.replace_op(buffer.owner, memref.AllocOp([], [], self.type_of(buffer, axis)))
             else:
-                Rewriter.replace_value_with_new_type(buffer, self.type_of(buffer))
+                Rewriter.replace_value_with_new_type(buffer, self.type_of(buffer, axis))
         for block, (rows, columns), (row, column) in self.nests:
             columns.extent_attr = IntegerAttr(self.height * self.width, IndexType())
             changed = {row: 1, column: self.height * self.width}
@@ -133,27 +137,40 @@ class _Image:
 
 def _image_of(kernel: func.FuncOp, settings: LoopCollapseImagesPass) -> _Image | None:
     """Returns the image of a kernel if all rows can be one row; None for other kernels."""
-    source = StringAttr(Conv2dNchwOp.name)
     blocks = blocks_inside(kernel)
-    sums = [block for block in blocks if block.is_reduction and block.attributes.get(BLOCK_SOURCE) == source]
     is_fixed = VERSION in kernel.attributes or SCHEDULE in kernel.attributes or index_arguments(kernel)
-    if len(sums) != 1 or is_fixed or kernel.sym_visibility != StringAttr("private"):
+    if not blocks or not blocks[0].writes or is_fixed or kernel.sym_visibility != StringAttr("private"):
         return None
-    height, width = (sums[0].extents[position] for position in sums[0].spatial[-2:])
-    lanes = settings.vector_lanes * FLOAT_BITS // bit_width(memref_type(sums[0].writes[0]).element_type)
-    if not isinstance(height, int) or not isinstance(width, int) or height < 2 or width % max(1, lanes) == 0:
-        return None
-    nests = [_rows_of(block, (height, width)) for block in blocks]
-    found = [nest for nest in nests if nest is not None]
-    buffers = _buffers_of(found, (height, width)) if len(found) == len(blocks) else None
-    return None if buffers is None else _Image(kernel, height, width, found, buffers)
+    lanes = settings.vector_lanes * FLOAT_BITS // bit_width(memref_type(blocks[0].writes[0]).element_type)
+    for place in _places(blocks):
+        height, width = (blocks[0].extents[position] for position in blocks[0].spatial[place : place + 2])
+        if not isinstance(height, int) or not isinstance(width, int) or height < 2 or width % max(1, lanes) == 0:
+            continue
+        nests = [_rows_of(block, place, (height, width)) for block in blocks]
+        found = [nest for nest in nests if nest is not None]
+        buffers = _buffers_of(found, (height, width)) if len(found) == len(blocks) else {}
+        if buffers and any(axis == len(memref_type(buffer).get_shape()) - 2 for buffer, axis in buffers.items()):
+            return _Image(kernel, height, width, found, buffers)
+    return None
 
 
-def _rows_of(block: BlockOp, image: tuple[int, int]) -> _Rows | None:
-    """Returns the loops of a block over an image; None unless its last two spatial variables are their indices."""
-    if len(block.spatial) < 2:
-        return None
-    row, column = block.spatial[-2:]
+def _places(blocks: Sequence[BlockOp]) -> Sequence[int]:
+    """Returns the places in the spatial variables of all blocks at which rows and columns of an image may be.
+
+    They are the last two of a convolution, and any two neighbours of blocks that only move or compute elements.
+    """
+    axes, sums = len(blocks[0].spatial), [block for block in blocks if block.is_reduction]
+    if axes < 2 or any(len(block.spatial) != axes for block in blocks):
+        return []
+    if not sums:
+        return range(axes - 2, -1, -1)
+    is_convolution = [block.attributes.get(BLOCK_SOURCE) == StringAttr(Conv2dNchwOp.name) for block in sums]
+    return [axes - 2] if is_convolution == [True] else []
+
+
+def _rows_of(block: BlockOp, place: int, image: tuple[int, int]) -> _Rows | None:
+    """Returns the loops of a block over an image; None unless two spatial variables are their indices."""
+    row, column = block.spatial[place : place + 2]
     loops = enclosing_loops(block)
     found: list[ForOp] = []
     for position, extent in zip((row, column), image, strict=True):
@@ -167,39 +184,46 @@ def _rows_of(block: BlockOp, image: tuple[int, int]) -> _Rows | None:
     return _Rows(block, (found[0], found[1]), (row, column))
 
 
-def _buffers_of(nests: Sequence[_Rows], image: tuple[int, int]) -> list[SSAValue] | None:
-    """Returns the buffers that are accessed at a row and a column; None if the last two indices are not these two."""
-    images: dict[SSAValue, None] = {}
+def _buffers_of(nests: Sequence[_Rows], image: tuple[int, int]) -> dict[SSAValue, int]:
+    """Returns the buffers that are accessed at a row and a column, with the axis of the row.
+
+    Returns none if a row or a column is used elsewhere than in two neighbouring indices of a buffer, always the same;
+    or if a block writes another buffer, since its writes would change their order.
+    """
+    images: dict[SSAValue, int] = {}
     others: set[SSAValue] = set()
     for nest in nests:
         ones = [k for k, extent in enumerate(nest.block.extents) if extent == 1]
         zeros = {nest.block.variables[k]: ValueMap.constant(0) for k in ones}
         for pixel in nest.variables:
-            users = {use.operation for variable in pixel for use in variable.uses}
-            if not all(_is_at_pixel(user, pixel, image, zeros) for user in users):
-                return None
-            images |= {user.memref: None for user in users if isinstance(user, LoadOp | StoreOp)}
+            for user in {use.operation for variable in pixel for use in variable.uses}:
+                if not isinstance(user, LoadOp | StoreOp):
+                    return {}
+                axis = _axis_of(user, pixel, image, zeros)
+                if axis is None or images.setdefault(user.memref, axis) != axis:
+                    return {}
         accesses = ops_of(nest.block, LoadOp, StoreOp)
         inside = {variable for pixel in nest.variables for variable in pixel}
         others |= {access.memref for access in accesses if inside.isdisjoint(access.index_operands)}
-    return None if others & images.keys() else list(images)
+    written = {buffer for nest in nests for buffer in nest.block.writes}
+    is_accessed = all(isinstance(use.operation, LoadOp | StoreOp | BlockOp) for each in images for use in each.uses)
+    return images if is_accessed and written <= images.keys() and others.isdisjoint(images) else {}
 
 
-def _is_at_pixel(
-    op: Operation, pixel: tuple[SSAValue, SSAValue], image: tuple[int, int], zeros: Mapping[SSAValue, ValueMap]
-) -> bool:
-    """Whether an op accesses a contiguous buffer of images, at the `pixel` in its last two axes and nowhere else."""
-    if not isinstance(op, LoadOp | StoreOp):
-        return False
+def _axis_of(
+    op: LoadOp | StoreOp, pixel: tuple[SSAValue, SSAValue], image: tuple[int, int], zeros: Mapping[SSAValue, ValueMap]
+) -> int | None:
+    """Returns the axis of rows if an op accesses a contiguous buffer of images, at the `pixel` and nowhere else."""
     type, index = memref_type(op.memref), op.index.substitute(zeros).simplified()
-    if tuple(type.get_shape()[-2:]) != image or not isinstance(type.layout, NoneAttr):
-        return False
-    *others, row, column = (index[axis] for axis in range(len(index)))
-    is_pixel = (row, column) == tuple(ValueMap.identity([variable]) for variable in pixel)
-    return is_pixel and all(set(pixel).isdisjoint(other.operands) for other in others)
+    indices, found = [index[axis] for axis in range(len(index))], [ValueMap.identity([each]) for each in pixel]
+    axis = next((k for k in range(len(indices) - 1) if indices[k : k + 2] == found), None)
+    if axis is None or tuple(type.get_shape()[axis : axis + 2]) != image or not isinstance(type.layout, NoneAttr):
+        return None
+    others = [*indices[:axis], *indices[axis + 2 :]]
+    return axis if all(set(pixel).isdisjoint(other.operands) for other in others) else None
 
 
-def _has_views(call: func.CallOp, numbers: Sequence[int]) -> bool:
+def _has_views(call: func.CallOp, numbers: Iterable[int]) -> bool:
     """Whether each image that a call passes, its operands `numbers`, can be seen as one row."""
     return all(
         isinstance(memref_type(buffer).layout, NoneAttr)
@@ -208,15 +232,18 @@ def _has_views(call: func.CallOp, numbers: Sequence[int]) -> bool:
     )
 
 
-def _pass_views(call: func.CallOp, numbers: Sequence[int], image: _Image) -> None:
-    """Makes the operands `numbers` of a call images of one row. A buffer that is passed twice stays one buffer."""
+def _pass_views(call: func.CallOp, axes: Mapping[int, int], image: _Image) -> None:
+    """Makes operands of a call images of one row: their numbers, each with the axis of rows.
+
+    A buffer that is passed twice stays one buffer.
+    """
     zero = arith.ConstantOp(IntegerAttr(0, IndexType()))
-    views: dict[SSAValue, SubviewOp] = {}
-    for number in numbers:
+    views: dict[tuple[SSAValue, int], SubviewOp] = {}
+    for number, axis in axes.items():
         buffer = call.arguments[number]
-        if buffer not in views:
-            views[buffer] = _row_view(buffer, zero.result, image.type_of(buffer))
-        call.operands[number] = views[buffer].result
+        if (buffer, axis) not in views:
+            views[buffer, axis] = _row_view(buffer, zero.result, image.type_of(buffer, axis))
+        call.operands[number] = views[buffer, axis].result
     Rewriter.insert_op([zero, *views.values()], InsertPoint.before(call))
 
 

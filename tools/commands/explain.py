@@ -100,8 +100,10 @@ class ExplainCommand(Command):
             from xrelay.lowering.pipelines import Phase
             from xrelay.tools.commands.explain_kernels import version_lines, view_lines
 
-            is_versions = args.subject == "versions"
-            lines = version_lines(_lowered(args, Phase.SCF)) if is_versions else view_lines(_lowered(args, Phase.LOOP))
+            if args.subject == "versions":
+                lines = version_lines(_lowered(args, Phase.SCF))
+            else:
+                lines = view_lines(_lowered(args, Phase.LOOP, before="loop-collapse-images"))
             sys.stdout.writelines(printable(line) + "\n" for line in lines)
             return 0
         blocks = _explain(args)
@@ -184,11 +186,11 @@ def _schedules(args: Namespace) -> Iterable[str]:
     return schedule_lines(explained, target, in_full=args.kernel is not None)
 
 
-def _lowered(args: Namespace, last: Phase) -> ModuleOp:
-    """Returns the model after the stage `last`, for this machine."""
+def _lowered(args: Namespace, last: Phase, before: str = "") -> ModuleOp:
+    """Returns the model after the stage `last`, for this machine; if given, before a pass of that stage."""
     from xrelay.api.sources import load_source
     from xrelay.api.stage_runner import StageRunner
-    from xrelay.lowering.pipelines import Phase, compile_stages
+    from xrelay.lowering.pipelines import Phase, compile_stages, stages_before
     from xrelay.target import Target
 
     target, phases = Target.host(), list(Phase)
@@ -199,7 +201,8 @@ def _lowered(args: Namespace, last: Phase) -> ModuleOp:
         tile_products=target.tile_products,
     )
     module = load_source(args.model, shapes=dict(args.shapes))
-    StageRunner([each for each in stages if phases.index(each.phase) <= phases.index(last)]).run(module)
+    stages = [each for each in stages if phases.index(each.phase) <= phases.index(last)]
+    StageRunner(stages_before(before, stages) if before else stages).run(module)
     return module
 
 

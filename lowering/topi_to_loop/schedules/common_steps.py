@@ -131,7 +131,7 @@ def _schedule_part(draft: ScheduleDraft, name: str, loops: list[str], axis: Shar
         loops = [*(loop for loop in loops[:-2] if loop != pieces_of), pieces_of, *loops[-2:]]
         draft.do(Reorder(tuple(loops)))
         draft.record_reason(f"iterations of {pieces_of} read the next piece of a row")
-    elif len(rows) == 1 and draft.extent(loops[-1]) >= TRANSPOSED_ROW:
+    elif len(rows) == 1 and _fills_pieces(draft.extent(loops[-1])):
         tiled = tile_transposed(draft, name, loops, transposed_along(draft.block(name), loops[-1]))
         loops = share_lines(draft, name, loops) if tiled == loops else tiled
         rows = loops[-1:]
@@ -350,11 +350,16 @@ _COPIED = 6
 """The maximum number of ops in a block that only moves elements."""
 
 
+def _fills_pieces(extent: int) -> bool:
+    """Whether a row is one piece, or at least as long as a line."""
+    return extent == _PIECE or extent >= TRANSPOSED_ROW
+
+
 def transposed_along(block: BlockOp, row: str) -> str | None:
-    """Returns the loop along which a load is contiguous for whole cache lines, unless it is the innermost loop."""
+    """Returns the loop along which a load is contiguous for at least a tile, unless it is the innermost loop."""
     loops = {variable: _loop_of_steps(block, position) for position, variable in enumerate(block.variables)}
     for load in ops_in(block.body):
-        if not isinstance(load, LoadOp) or (expected_shape(load.memref) or [0])[-1] < TRANSPOSED_ROW:
+        if not isinstance(load, LoadOp) or (expected_shape(load.memref) or [0])[-1] < TRANSPOSED_TILE:
             continue
         along = [loop for v in _contiguous(load.index[-1]) if (loop := loops.get(v)) is not None]
         if len(along) == 1 and row not in along and any(loops.get(v) == row for v in load.index_operands):
@@ -482,7 +487,7 @@ def _fuse_lines(draft: ScheduleDraft, name: str, outer: list[str], other: str) -
 
 
 def _in_straight_pieces(draft: ScheduleDraft, name: str, other: str, row: str) -> list[str]:
-    """Unrolls a tile that only moves elements to two halves of straight-line code with a vector for each row.
+    """Unrolls a tile that only moves elements to straight-line code with a vector for each row, in halves of a line.
 
     ```
     for i_i in 8: for j_i in 16: …   →   for j_h in 2: unrolled i_i in 8: for j_p in 8 lanes: …
@@ -490,13 +495,15 @@ def _in_straight_pieces(draft: ScheduleDraft, name: str, other: str, row: str) -
 
     Returns the loops of the tile.
     """
-    if draft.extent(row) != TRANSPOSED_ROW or len(list(all_ops(draft.block(name)))) > _COPIED:
+    if not _fills_pieces(draft.extent(row)) or len(list(all_ops(draft.block(name)))) > _COPIED:
         return [other, row]
-    half, piece = draft.split(row, _PIECE, outer="h", inner="p")
-    draft.do(Reorder((half, other, piece)), Unroll(other))
-    if draft.attempt(Vectorize(piece, "any")) is not None:
-        draft.do(Unroll(piece))
-    return [half, other, piece]
+    halves = list[str]()
+    if draft.extent(row) > _PIECE:
+        *halves, row = draft.split(row, _PIECE, outer="h", inner="p")
+    draft.do(Reorder((*halves, other, row)), Unroll(other))
+    if draft.attempt(Vectorize(row, "any")) is not None:
+        draft.do(Unroll(row))
+    return [*halves, other, row]
 
 
 def propose_injective(view: KernelView) -> list[Proposal]:

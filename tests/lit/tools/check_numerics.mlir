@@ -5,7 +5,7 @@
 // RUN: xrelay-opt --help-pass FuseOps | filecheck %s --check-prefix EXACT
 
 // KEPT: numerics: results {{.*}} by relay-infer-type, {{.*}}convert-relay-to-topi, {{.*}}convert-topi-to-loop, {{.*}}loop-lower-blocks
-// KEPT-NEXT: numerics: convert-loop-to-scf not checked: a module below the loop level (scf, vector) has no interpreter
+// KEPT-NEXT: numerics: convert-loop-to-scf not checked: a module below the loop level (memref, scf, vector) has no interpreter
 // WRONG: numerics: results {{.*}} by cse
 // WRONG: error: [broken-values] changes result #0 of @main from {{.*}} at [{{.*}}], tolerance 1e-05 of the largest value {{.*}}; help: the inputs were random from seed 3: float32[4, 8]
 // ROUNDS: Results: re-associating: sums over channels are taken block by block

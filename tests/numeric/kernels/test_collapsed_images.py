@@ -44,3 +44,26 @@ def test_views(batch: int, tmp_path: Path) -> None:
     check_native(module, [weight(batch, 12, 7, 7, seed=2)], 1e-4)
     xrelay.compile(module, cache=False, dump_stages=tmp_path)
     assert ("x1x49xf32>" in (tmp_path / "06_loop.mlir").read_text(encoding="utf-8")) is (batch == 1)
+
+
+@pytest.mark.parametrize("size", [(7, 7), (14, 14), (13, 3), (2, 31), (1, 5)])
+@pytest.mark.parametrize("block", [4, 8, 16])
+def test_channel_shuffle(size: tuple[int, int], block: int) -> None:
+    """A channel shuffle to blocks of channels, and a sum with an image on plain channels on the way back."""
+    channels = 3 * block
+    plain, groups = (2, channels, *size), (2, 3, block, *size)
+    data = relay.var("data", shape=plain)
+    shuffled = relay.reshape(relay.transpose(relay.reshape(data, groups), axes=(0, 2, 1, 3, 4)), plain)
+    blocks = relay.annotation.stop_fusion(relay.layout_transform(shuffled, "NCHW", f"NCHW{block}c"))
+    body = relay.nn.relu(relay.layout_transform(blocks, f"NCHW{block}c", "NCHW") + data)
+    check_native(relay.Module.from_expr(relay.Function([data], body)), [weight(*plain, seed=2)], 0)
+
+
+@pytest.mark.parametrize("shape", [(1, 3, 0, 7), (1, 5, 11, 13), (2, 6, 14, 14), (64, 9, 6)])
+def test_elementwise(shape: tuple[int, ...]) -> None:
+    """Rows of an elementwise op with a factor for each channel, and the channels as the last axis."""
+    data = relay.var("data", shape=shape)
+    scaled = relay.sigmoid(data) * data + relay.const(weight(shape[-3], 1, 1, seed=1))
+    last = relay.transpose(scaled, axes=[*range(len(shape) - 3), -2, -1, -3])
+    module = relay.Module.from_expr(relay.Function([data], relay.Tuple([scaled, last])))
+    check_native(module, [weight(*shape, seed=2)], 1e-6)
