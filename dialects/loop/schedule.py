@@ -347,10 +347,15 @@ class DisableUnroll(SchedulePrimitive):
 @register_primitive
 @dataclass(frozen=True)
 class Prefetch(SchedulePrimitive):
-    """The loop prefetches the weights of the next panel."""
+    """The loop prefetches the weights of the next panel, or those of a later iteration."""
 
     primitive: ClassVar[str] = "prefetch"
     loop: str = field(metadata=names("the loop over the terms of sums"))
+    ahead: int = field(default=0, metadata={"help": "iterations until the weights are used, 0: those of a panel"})
+
+    @override
+    def problem(self) -> str | None:
+        return f"the number of iterations must not be negative, got {self.ahead}" if self.ahead < 0 else None
 
 
 @irdl_attr_definition

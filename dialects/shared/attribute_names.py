@@ -158,8 +158,8 @@ BLOCK_SOURCE: Final = "loop.source"
 POSITIVE_DIVISOR: Final = "loop.positive_divisor"
 """Marks a division of indices that does not run if its divisor, an extent, is 0; set by passes that compute indices."""
 PREFETCH: Final = "loop.prefetch"
-"""Marks a loop over the terms of sums whose iterations prefetch the weights of the next panel; the primitive `prefetch`
-sets it, `convert-loop-to-scf` reads it."""
+"""Marks a loop over the terms of sums whose iterations prefetch the weights of the next panel, or those of as many
+iterations later as its number; the primitive `prefetch` sets it, `convert-loop-to-scf` reads it."""
 LOOP_NOTE: Final = "loop.note"
 """A remark on a loop that could not be lowered as requested; `convert-loop-to-scf` sets it."""
 

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import Self
 
 from typing_extensions import override
-from xdsl.dialects.builtin import IndexType, MemRefType
+from xdsl.dialects.builtin import IndexType, IntegerAttr, MemRefType, i32
 from xdsl.dialects.memref import MemRef
 from xdsl.ir import SSAValue
-from xdsl.irdl import IRDLOperation, irdl_op_definition, operand_def, var_operand_def
+from xdsl.irdl import IRDLOperation, irdl_op_definition, operand_def, prop_def, var_operand_def
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
@@ -19,9 +19,12 @@ from xrelay.dialects.upstream.replacing import replace_ops
 
 @irdl_op_definition
 class PrefetchOp(IRDLOperation):
-    """Loads the cache line of an element into the L2 cache, without waiting for it.
+    """Loads the cache line of an element into a cache, without waiting for it.
 
-    C1: there is an index for each dimension.
+    The element may lie outside of the buffer.
+
+    - C1: there is an index for each dimension.
+    - C2: the locality is 2 for the L2 cache, or 3 for the L1 cache.
 
     ```mlir
     %m, %i = "test.op"() : () -> (memref<8x16xf32>, index)
@@ -33,9 +36,10 @@ class PrefetchOp(IRDLOperation):
 
     memref = operand_def(MemRefType)
     indices = var_operand_def(IndexType)
+    locality = prop_def(IntegerAttr, prop_name="localityHint")
 
-    def __init__(self, memref: SSAValue, indices: Sequence[SSAValue]):
-        super().__init__(operands=[memref, indices])
+    def __init__(self, memref: SSAValue, indices: Sequence[SSAValue], locality: int = 2):
+        super().__init__(operands=[memref, indices], properties={"localityHint": IntegerAttr(locality, i32)})
 
     @override
     def print(self, printer: Printer) -> None:
@@ -43,7 +47,7 @@ class PrefetchOp(IRDLOperation):
         printer.print_operand(self.memref)
         with printer.in_square_brackets():
             printer.print_list(self.indices, printer.print_operand)
-        printer.print_string(", read, locality<2>, data")
+        printer.print_string(f", read, locality<{self.locality.value.data}>, data")
         printer.print_op_attributes(self.attributes)
         printer.print_string(" : ")
         printer.print_attribute(self.memref.type)
@@ -57,7 +61,7 @@ class PrefetchOp(IRDLOperation):
             parser.parse_punctuation(",")
             parser.parse_keyword(keyword)
         with parser.in_angle_brackets():
-            parser.parse_characters("2")
+            locality = parser.parse_integer(allow_boolean=False, allow_negative=False)
         parser.parse_punctuation(",")
         parser.parse_keyword("data")
         attributes = parser.parse_optional_attr_dict()
@@ -67,15 +71,17 @@ class PrefetchOp(IRDLOperation):
             parser.resolve_operand(memref, type_),
             [parser.resolve_operand(each, IndexType()) for each in indices],
         )
-        op = cls(*operands)
+        op = cls(*operands, locality)
         op.attributes |= attributes
         return op
 
     def verify_(self) -> None:
-        """Checks C1."""
+        """Checks C1 and C2."""
         rank = SSAValue.get(self.memref, type=MemRefType).type.get_num_dims()
         if len(self.indices) != rank:
             raise VerifyException(f"[{self.name} C1] {len(self.indices)} indices for {rank} dimensions")
+        if self.locality.value.data not in (2, 3):
+            raise VerifyException(f"[{self.name} C2] locality {self.locality.value.data} is neither 2 nor 3")
 
 
 MEMREF = replace_ops(MemRef, [PrefetchOp])

@@ -108,14 +108,14 @@ class ConvertStore(ConversionPattern[memref.StoreOp]):
 
 
 class ConvertPrefetch(ConversionPattern[PrefetchOp]):
-    """`memref.prefetch %m[%i, %j]` → `llvm.call_intrinsic "llvm.prefetch.p0"` into the L2 cache."""
+    """`memref.prefetch %m[%i, %j]` → `llvm.call_intrinsic "llvm.prefetch.p0"` into the same cache."""
 
     def rewrite(self, op: PrefetchOp, rewriter: ConversionRewriter) -> str | None:
-        """Computes the address and prefetches for reading (0), with locality 2, data (1)."""
+        """Computes the address and prefetches for reading (0), with the locality of `op`, data (1)."""
         address = element_address(op.memref, op.indices, rewriter)
         if isinstance(address, str):
             return address
-        kind = [rewriter.insert(constant(number, i32)).results[0] for number in (0, 2, 1)]
+        kind = [rewriter.insert(constant(number, i32)).results[0] for number in (0, op.locality.value.data, 1)]
         rewriter.insert(call_intrinsic("prefetch", [address.pointer, *kind], None, overloads=[PTR]))
         rewriter.erase(op)
         return None

@@ -162,29 +162,23 @@ def _tile(product: ProductView, tile: RegisterTile, draft: ScheduleDraft) -> Non
         f"registers, expected at {tile.efficiency:.0%} of the peak"
     )
     if is_streamed:
-        roles = (Role.BATCH, Role.ROWS, Role.COLUMNS) if moved is not None else (Role.ROWS, Role.COLUMNS)
-        prefetch_weight(draft, reduction, prod(map(product.extent, roles)) / tile.positions)
+        prefetch_weight(draft, reduction)
     schedule_remaining(draft, shared)
 
 
 def _decisions(
     view: KernelView, product: ProductView, tile: RegisterTile
 ) -> tuple[SharedAxis | None, SharedAxis | None, bool]:
-    """Returns the axis that threads share, the axis to move out, and whether the weight is prefetched.
-
-    With pieces of rows on one thread, the weight stays in the L2 cache for all pieces.
-    """
+    """Returns the axis that threads share, the axis to move out, and whether the weight is prefetched."""
     if product.is_depthwise:
         return None, None, False
-    if (shared := _shared_rows(view, product, tile.rows)) is not None:
-        return shared, shared, _is_streamed(view, product)
-    moved = _moved_axis(view, product, tile)
-    has_pieces = moved is not None and moved.position == product.positions[Role.ROWS]
-    return None, moved, not has_pieces and _is_streamed(view, product)
+    shared = _shared_rows(view, product, tile.rows)
+    moved = _moved_axis(view, product, tile) if shared is None else shared
+    return shared, moved, _is_streamed(view, product)
 
 
 def _is_streamed(view: KernelView, product: ProductView) -> bool:
-    """Whether a weight of floats is larger than the L1 cache, so that other kernels replace it in the caches.
+    """Whether a weight of floats is larger than the L1 cache, so that each tile reads it from another cache.
 
     Kernels with dynamic extents have equal schedules, whatever the number of channels.
     """

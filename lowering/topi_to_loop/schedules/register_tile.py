@@ -162,18 +162,15 @@ def schedule_sums(
         draft.do(DisableUnroll(loop))
 
 
-FEW_TILES = 8
-"""The number of tiles from which one loop over several terms prefetches few lines for each tile."""
+ITERATIONS_AHEAD = 32
+"""The iterations of 28 multiply-adds in which a line of the weight arrives from the L3 cache."""
 
 
-def prefetch_weight(draft: ScheduleDraft, reduction: Sequence[str], tiles: float) -> None:
-    """Prefetches the weight of the next panel, which `tiles` share, in a loop over the terms of sums.
-
-    That is the innermost loop if a tile has to prefetch many lines, and the one around it otherwise.
-    """
+def prefetch_weight(draft: ScheduleDraft, reduction: Sequence[str]) -> None:
+    """Prefetches the weight in the innermost loop over the terms of sums, some iterations before its use."""
     if reduction:
-        draft.do(Prefetch(reduction[-1] if tiles < FEW_TILES else reduction[-2:][0]))
-        draft.record_reason("the next panel of the weight is prefetched")
+        draft.do(Prefetch(reduction[-1], ITERATIONS_AHEAD))
+        draft.record_reason("the weight is prefetched")
 
 
 def unroll_tile(

@@ -9,7 +9,7 @@ from math import ceil, prod
 from typing import Final
 
 from xrelay.dialects.loop import BlockOp, Tail
-from xrelay.dialects.loop.schedule import CacheWrite, ComputeAt, Fuse, Parallelize, Reorder, Split
+from xrelay.dialects.loop.schedule import CacheWrite, ComputeAt, Fuse, Parallelize, Prefetch, Reorder, Split
 from xrelay.dialects.topi.named.winograd import Conv2dNchwcWinogradOp
 from xrelay.index_algebra.divisors import divisors, largest_divisor
 from xrelay.lowering.topi_to_loop.schedules.candidates import Candidate, Proposal
@@ -27,9 +27,7 @@ from xrelay.lowering.topi_to_loop.schedules.kernel_view import (
 )
 from xrelay.lowering.topi_to_loop.schedules.reduction import partial_sum_steps
 from xrelay.lowering.topi_to_loop.schedules.register_tile import (
-    FEW_TILES,
     around_tile,
-    prefetch_weight,
     schedule_sums,
     unroll_tile,
 )
@@ -293,9 +291,10 @@ def _apply(stages: Stages, plan: BlockPlan, draft: ScheduleDraft) -> None:
         _copy_tiles(draft, stages, plan)
     draft.mark_done(stored, *stages.names)
     draft.record_reason(f"blocks of {plan.rows} x {plan.columns} tiles, {plan.register_text}")
-    if plan.is_image:
+    if plan.is_image and reduction:
         # Not in the innermost loop: with address arithmetic there, LLVM spills accumulators.
-        prefetch_weight(draft, reduction, FEW_TILES)
+        draft.do(Prefetch(reduction[-2:][0]))
+        draft.record_reason("the next panel of the weight is prefetched")
     schedule_remaining(draft)
 
 

@@ -1,4 +1,4 @@
-"""Products and convolutions prefetch the next panel of a large weight, with the same results."""
+"""Products and convolutions prefetch parts of a large weight, with the same results."""
 
 from __future__ import annotations
 

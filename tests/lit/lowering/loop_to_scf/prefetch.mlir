@@ -234,3 +234,50 @@ func.func @taps(%A: memref<4x?x3x8xf32> {loop.extents = array<i64: 1>}, %W: memr
   }
   func.return
 }
+
+// Each tile prefetches the lines of its own two vectors for eight iterations later, also the rest of the rows.
+// CHECK-LABEL: func.func @ahead
+// CHECK: [[AHEAD:%.*]] = arith.constant 8 : index
+// CHECK: scf.for %p = {{.*}} {
+// CHECK: scf.for %r = {{.*}} {
+// CHECK: scf.for %k = {{.*}} {
+// CHECK: [[LATER:%.*]] = arith.addi %k, [[AHEAD]]
+// CHECK-NEXT: memref.prefetch %W[{{.*}}, [[LATER]], {{.*}}], read, locality<3>, data : memref<6x32x16xf32>
+// CHECK: [[LATER:%.*]] = arith.addi %k, [[AHEAD]]
+// CHECK-NEXT: memref.prefetch %W[{{.*}}, [[LATER]], {{.*}}], read, locality<3>, data : memref<6x32x16xf32>
+// CHECK-NOT: memref.prefetch
+// CHECK: scf.for %k_1 = {{.*}} {
+// CHECK: [[LATER:%.*]] = arith.addi %k_1, [[AHEAD]]
+// CHECK-NEXT: memref.prefetch %W[%p, [[LATER]], {{.*}}], read, locality<3>, data : memref<6x32x16xf32>
+// CHECK-NOT: memref.prefetch
+func.func @ahead(%A: memref<5x32xf32>, %W: memref<6x32x16xf32>) {
+  loop.for "p" %p to 3 {
+    loop.for "r" %r to 4 {
+      %T = memref.alloc() : memref<2x16xf32, "local">
+      loop.for "k" %k to 32 attributes {loop.prefetch = 8 : i64} {
+        loop.for "v" %v to 2 unrolled {
+          loop.for "l" %l to 16 vectorized {
+            %a = loop.load %A[%r, %k] : memref<5x32xf32>
+            %w = loop.load %W[%p * 2 + %v, %k, %l] : memref<6x32x16xf32>
+            %c = loop.load %T[%v, %l] : memref<2x16xf32, "local">
+            %m = arith.mulf %a, %w : f32
+            %s = arith.addf %c, %m : f32
+            loop.store %s, %T[%v, %l] : memref<2x16xf32, "local">
+          }
+        }
+      }
+    }
+    %R = memref.alloc() : memref<16xf32, "local">
+    loop.for "k_tail" %k to 32 attributes {loop.prefetch = 8 : i64} {
+      loop.for "l_tail" %l to 16 vectorized {
+        %a = loop.load %A[4, %k] : memref<5x32xf32>
+        %w = loop.load %W[%p, %k, %l] : memref<6x32x16xf32>
+        %c = loop.load %R[%l] : memref<16xf32, "local">
+        %m = arith.mulf %a, %w : f32
+        %s = arith.addf %c, %m : f32
+        loop.store %s, %R[%l] : memref<16xf32, "local">
+      }
+    }
+  }
+  func.return
+}

@@ -715,12 +715,11 @@ func.func private @few_rows(%x: tensor<4x1024xf32>, %w: tensor<64x1024x16xf32>) 
   func.return %r : tensor<4x1024xf32>
 }
 
-// So is that of a convolution which is larger than the L1 cache: in the innermost loop over terms if few tiles of an image
-// share the lines of a panel, and in the loop around it otherwise.
+// The weight of a convolution which is larger than the L1 cache is prefetched for each tile, some iterations in advance.
 // CHECK-LABEL: func.func private @conv_of_few_tiles
-// CHECK-SAME: prefetch("ki")
+// CHECK-SAME: prefetch("ki", ahead = 32)
 // CHECK-LABEL: func.func private @conv_of_many_tiles
-// CHECK-SAME: prefetch("ko")
+// CHECK-SAME: prefetch("ki", ahead = 32)
 // CHECK-LABEL: func.func private @conv_of_small_weight
 // CHECK-NOT: prefetch
 func.func private @conv_of_few_tiles(%x: tensor<1x32x7x7x16xf32>, %w: tensor<8x32x1x1x16x16xf32>) -> tensor<1x8x7x7x16xf32> attributes {relay.primitive} {
