@@ -71,11 +71,13 @@ def _counted_work(kernel: FuncOp) -> KernelWork:
 
 
 def _short_schedule(reason: str) -> str:
-    """Returns the family with its first decision; `family: parallel, …` if a later one makes a loop parallel."""
-    first, *others = reason.split("; ")
-    family, colon, decision = first.partition(": ")
-    is_parallel = any(other.startswith("parallel over ") for other in others)
-    return f"{family}: parallel, {decision}" if colon and is_parallel else first
+    """Returns the family with its first decision; `family: parallel, …` if another one makes a loop parallel."""
+    family, colon, text = reason.partition(": ")
+    decisions = text.split("; ")
+    others = [decision for decision in decisions if not decision.startswith("parallel over ")]
+    if not colon or not others:
+        return reason.split("; ")[0]
+    return f"{family}: {others[0] if others == decisions else f'parallel, {others[0]}'}"
 
 
 def _is_arithmetic(op: Operation) -> bool:

@@ -79,7 +79,13 @@ def test_a_scheduled_kernel_keeps_the_work_of_its_loops(text: str):
     [
         ("reduction: 8 rows; 16 lanes", "reduction: 8 rows"),
         ("reduction: 8 rows; 16 lanes; parallel over all iterations of i", "reduction: parallel, 8 rows"),
-        ("reduction: parallel over 4 iterations of i; 8 rows", "reduction: parallel over 4 iterations of i"),
+        ("reduction: parallel over 4 iterations of i; 8 rows", "reduction: parallel, 8 rows"),
+        (
+            "conv2d: parallel over 4 iterations of i; parallel over 8 iterations of j; 8 rows",
+            "conv2d: parallel, 8 rows",
+        ),
+        ("injective: parallel over 4 iterations of i", "injective: parallel over 4 iterations of i"),
+        ("scheduled by hand", "scheduled by hand"),
     ],
 )
 def test_the_schedule_has_the_first_decision_and_whether_a_loop_is_parallel(reason: str, schedule: str):
