@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from xdsl.dialects import memref, vector
 from xdsl.dialects.builtin import DenseArrayBase, MemRefType, VectorType, i1, i64
@@ -37,10 +38,25 @@ class AccessTarget:
         """Returns the type of the buffer."""
         return memref_type(self.buffer)
 
-    @property
+    @cached_property
     def irregular(self) -> bool:
         """Whether an index was computed lane by lane."""
         return any(is_vector(operand) for operand in self.index.operands)
+
+    @cached_property
+    def place(self) -> tuple[LinearForm, frozenset[int]]:
+        """The number of elements before the target, without indices whose distance in memory is unknown.
+
+        Also returns the positions of the operands that those indices use.
+        """
+        places: list[LinearForm] = [LinearForm(())]
+        unknown: set[int] = set()
+        for expr, step in zip(self.index.exprs, element_strides(self.type), strict=True):
+            if step is not None:
+                places.append(linear_form(expr).scaled(step))
+            else:
+                unknown.update(expr.used_dims())
+        return sum_of(places), frozenset(unknown)
 
 
 def load(
@@ -100,13 +116,10 @@ def memory_distance(target: AccessTarget, value: SSAValue) -> ValueMap | None:
     if value not in target.index.operands:
         return ValueMap.constant(0)
     position = target.index.operands.index(value)
-    places: list[LinearForm] = []
-    for expr, step in zip(target.index.exprs, element_strides(target.type), strict=True):
-        if step is not None:
-            places.append(linear_form(expr).scaled(step))
-        elif position in expr.used_dims():
-            return None
-    distance = symbolic_stride(sum_of([LinearForm(()), *places]), position)
+    form, unknown = target.place
+    distance = None if position in unknown else symbolic_stride(form, position)
+    if distance is not None and not distance.terms:
+        return ValueMap.constant(distance.constant)
     return None if distance is None else ValueMap.make([distance.expr()], target.index.operands)
 
 
