@@ -174,7 +174,7 @@ class _Elision:
             if name not in copies or not all(map(_is_plain, call.arguments)):
                 continue
             expensive = self._expensive(call, copies[name])
-            reasons = [self._elide(call, copy, expensive) for copy in copies[name]]
+            reasons = [self._elide(call, copy, expensive, copies) for copy in copies[name]]
             stated = [reason for reason in reasons if reason is not None]
             if len(stated) == len(reasons):
                 call.attributes[COPIED] = StringAttr("; ".join(dict.fromkeys(stated)))
@@ -196,8 +196,17 @@ class _Elision:
                 found |= set(views) - self._lives.affordable(views, target)
         return found
 
-    def _elide(self, call: func.CallOp, copy: SliceCopy, expensive: Collection[SSAValue]) -> str | None:
-        """Makes the source of a copy a subview of the target, or vice versa; returns the reason if that fails."""
+    def _elide(
+        self, call: func.CallOp, copy: SliceCopy, expensive: Collection[SSAValue], copies: Collection[str]
+    ) -> str | None:
+        """Makes the source of a copy a subview of the target, or vice versa; returns the reason if that fails.
+
+        A reshape whose result is not copied reads its source, which then may become a subview of a third buffer.
+        """
+        if copy.takes_source and copy.fills_target and not _is_copied(call, call.arguments[copy.target], copies):
+            read = _Candidate(call, copy, is_stored=False)
+            if self._make_subview(read, ()) is None:
+                return None
         reason = self._make_subview(_Candidate(call, copy, is_stored=True), expensive) if copy.takes_source else None
         if copy.takes_source and (reason is None or not copy.fills_target):
             return reason
@@ -277,6 +286,12 @@ class _Elision:
         for op in (*ops, copy):
             op.location = call.location
         Rewriter.insert_op([*ops, copy], InsertPoint.before(call))
+
+
+def _is_copied(call: func.CallOp, target: SSAValue, copies: Collection[str]) -> bool:
+    """Whether a kernel of `copies` reads the target of a call."""
+    calls = [use.operation for use in target.uses if isinstance(use.operation, func.CallOp)]
+    return any(each is not call and each.callee.string_value() in copies for each in calls)
 
 
 def _argument_for(call: func.CallOp, argument: SSAValue) -> SSAValue:

@@ -311,11 +311,12 @@ func.func private @concatenate(%p: memref<?x4xf32> {loop.extents = array<i64: 0>
 
 // -----
 
-// A reshaped value shares the result's buffer, with or without an operand for the shape. Parts that may overlap may coincide as inputs and have no mark.
+// A reshape shares the buffer of its operand, with or without an operand for the shape. Parts that may overlap may coincide as inputs and have no mark.
 // Kernels that compute, read with a step or columns, or store only some elements, are not copies.
 // CHECK-LABEL: func.func @main
-// CHECK:         %a = loop.subview %r[%{{.*}}] [] : memref<3x8xf32> to memref<4x6xf32>
+// CHECK:         %a = memref.alloc() : memref<4x6xf32>
 // CHECK-NEXT:    func.call @fill(%a)
+// CHECK:         %r = loop.subview %a[%{{.*}}] [] : memref<4x6xf32> to memref<3x8xf32>
 // CHECK-NEXT:    func.call @use(%a, %r, %y)
 // CHECK:         func.call @columns(
 // CHECK:         func.call @steps(
@@ -515,6 +516,68 @@ func.func private @concatenate(%p: memref<4xf32>, %q: memref<4xf32>, %r: memref<
         scf.yield %1 : f32
       }
       loop.store %v, %r[%vi] : memref<8xf32>
+    }
+  }
+  func.return
+}
+
+// -----
+
+// A reshape that no copy reads leaves its operand free: %a is stored in a concatenation, and no part is copied.
+// CHECK-LABEL: func.func @main
+// CHECK:         %a = loop.subview %c[%{{.*}}] [] : memref<8xf32> to memref<4xf32>
+// CHECK-NEXT:    func.call @fill(%a)
+// CHECK:         %r = loop.subview %a[%{{.*}}] [] : memref<4xf32> to memref<2x2xf32>
+// CHECK-NEXT:    func.call @use(%r, %z)
+// CHECK-NOT:     func.call @reshape
+// CHECK-NOT:     func.call @concatenate
+// CHECK-NOT:     loop.copied
+func.func @main(%z: memref<2x2xf32>, %y: memref<8xf32>) attributes {loop.num_outputs = 2 : i64} {
+  %a = memref.alloc() : memref<4xf32>
+  func.call @fill(%a) : (memref<4xf32>) -> ()
+  %r = memref.alloc() : memref<2x2xf32>
+  func.call @reshape(%a, %r) : (memref<4xf32>, memref<2x2xf32>) -> ()
+  func.call @use(%r, %z) : (memref<2x2xf32>, memref<2x2xf32>) -> ()
+  %b = memref.alloc() : memref<4xf32>
+  func.call @fill(%b) : (memref<4xf32>) -> ()
+  %c = memref.alloc() : memref<8xf32>
+  func.call @concatenate(%a, %b, %c) : (memref<4xf32>, memref<4xf32>, memref<8xf32>) -> ()
+  func.call @double(%c, %y) : (memref<8xf32>, memref<8xf32>) -> ()
+  func.return
+}
+func.func private @fill(%r: memref<4xf32>) attributes {loop.kernel, loop.num_outputs = 1 : i64} {
+  func.return
+}
+func.func private @use(%p: memref<2x2xf32>, %r: memref<2x2xf32>) attributes {loop.kernel, loop.num_outputs = 1 : i64} {
+  func.return
+}
+func.func private @double(%p: memref<8xf32>, %r: memref<8xf32>) attributes {loop.kernel, loop.num_outputs = 1 : i64} {
+  func.return
+}
+func.func private @reshape(%p: memref<4xf32>, %r: memref<2x2xf32>) attributes {relay.reshape_only, loop.kernel, loop.num_outputs = 1 : i64} {
+  loop.for "i" %i to 2 {
+    loop.for "j" %j to 2 {
+      loop.block "reshape" (%vi : spatial 2 = %i, %vj : spatial 2 = %j) reads(%p) writes(%r) {
+        %0 = loop.load %p[%vi * 2 + %vj] : memref<4xf32>
+        loop.store %0, %r[%vi, %vj] : memref<2x2xf32>
+      }
+    }
+  }
+  func.return
+}
+func.func private @concatenate(%p: memref<4xf32>, %q: memref<4xf32>, %r: memref<8xf32>) attributes {loop.kernel, loop.num_outputs = 1 : i64} {
+  loop.for "i" %i to 8 {
+    loop.block "concatenate" (%vi : spatial 8 = %i) reads(%p, %q) writes(%r) {
+      %four = arith.constant 4 : index
+      %first = arith.cmpi slt, %vi, %four : index
+      %0 = scf.if %first -> (f32) {
+        %1 = loop.load %p[%vi] : memref<4xf32>
+        scf.yield %1 : f32
+      } else {
+        %2 = loop.load %q[%vi - 4] : memref<4xf32>
+        scf.yield %2 : f32
+      }
+      loop.store %0, %r[%vi] : memref<8xf32>
     }
   }
   func.return
