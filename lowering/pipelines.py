@@ -111,8 +111,14 @@ STEPS = (
 KERNELS: Final = ("relay-keep-floats", "relay-parametrize-constants", "relay-merge-kernels")
 """The passes on outlined kernels."""
 
-FUSE: Final = ("relay-fuse-ops", "relay-recompute-groups", "relay-fuse-rows", "relay-fuse-attention")
-"""The passes that decide which ops share a kernel."""
+FUSE: Final = (
+    "relay-fuse-ops",
+    "relay-recompute-groups",
+    "relay-fuse-rows",
+    "relay-fuse-attention",
+    "relay-flatten-folds",
+)
+"""The passes that decide which ops share a kernel, and how a kernel reads its data."""
 
 ASSIGN: Final = ("loop-assign-schedules",)
 """The passes that assign schedules."""

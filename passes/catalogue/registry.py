@@ -62,6 +62,7 @@ FOLDERS: dict[str, str] = {
     "relay-recompute-groups": "passes/fusion",
     "relay-fuse-rows": "passes/fusion",
     "relay-fuse-attention": "passes/fusion",
+    "relay-flatten-folds": "passes/fusion",
     "relay-defuse-ops": "passes/fusion",
     "relay-outline-fused": "passes/fusion",
     "relay-convert-layout": "passes/layout",

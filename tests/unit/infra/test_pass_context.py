@@ -151,6 +151,7 @@ def test_every_graph_pass_has_a_row_or_is_unknown_to_relay() -> None:
         "relay-dissolve-compiler-regions",
         "relay-expand-composites",
         "relay-fuse-attention",
+        "relay-flatten-folds",
         "relay-lift-closures",
         "relay-merge-kernels",
         "relay-fix-extents",
