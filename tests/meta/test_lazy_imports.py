@@ -28,7 +28,7 @@ LAZY: dict[str, str] = {
     "src/xrelay/api/compile.py": "most compilations need neither the printer of stages nor the helper of versions",
     "src/xrelay/api/versions/helper.py": "a module is written for the helper only if its version is not cached",
     "src/xrelay/api/model_key.py": "the key of a file is computed without xDSL",
-    "src/xrelay/api/worker_process.py": "a worker imports the compiler while garbage collections are rare",
+    "src/xrelay/api/kernels/worker_process.py": "a worker imports the compiler while garbage collections are rare",
     "src/xrelay/api/model.py": "the first call imports the runtime, the first export the exporter",
     "dialects/__init__.py": "the names of attributes are available without xDSL",
     "dialects/relay/__init__.py": "some modules of the dialect are used without the operators",

@@ -11,8 +11,8 @@ from support import remembered_kernels as remembered
 from xdsl.dialects.builtin import ModuleOp
 
 from xrelay.api.build_artifact import build_artifact
-from xrelay.api.kernel_lowering import KernelLowering, LoweredKernel
-from xrelay.api.kernel_stream import KernelStream
+from xrelay.api.kernels.lowering import KernelLowering, LoweredKernel
+from xrelay.api.kernels.stream import KernelStream
 from xrelay.errors import XRelayError
 from xrelay.passes.infra.source import full_context, parse_module
 from xrelay.runtime.object_code.llvm_compiler import compile_many

@@ -34,8 +34,10 @@ from support.examples import FACTOR
 from support.tool_server.server import preload
 from xrelay import CompiledModel
 from xrelay import compile as compile_model
-from xrelay.api import forked_workers, kernel_workers, stage_runner
-from xrelay.api.forked_workers import ForkedProcess
+from xrelay.api import stage_runner
+from xrelay.api.kernels import forked_workers
+from xrelay.api.kernels import workers as kernel_workers
+from xrelay.api.kernels.forked_workers import ForkedProcess
 from xrelay.errors import XRelayError
 
 TEXT: Final = """

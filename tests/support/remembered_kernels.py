@@ -24,9 +24,9 @@ import pytest
 from support.examples import OPTIMISED, chance
 from xrelay import environment
 from xrelay.api import build_artifact, stage_runner
-from xrelay.api.kernel_lowering import LoweredKernel
-from xrelay.api.kernel_stream import Code, KernelStream
-from xrelay.api.kernel_workers import KernelJob
+from xrelay.api.kernels.lowering import LoweredKernel
+from xrelay.api.kernels.stream import Code, KernelStream
+from xrelay.api.kernels.workers import KernelJob
 from xrelay.runtime.cache import ObjectCache
 from xrelay.runtime.object_code.llvm_compiler import compile_many
 

@@ -14,7 +14,7 @@ from xdsl.dialects.llvm import FuncOp as FuncOpOfLLVM
 
 from xrelay.api.codegen import llvm_texts
 from xrelay.api.interface import tables_of
-from xrelay.api.kernel_stream import KernelCounts, KernelStream
+from xrelay.api.kernels.stream import KernelCounts, KernelStream
 from xrelay.api.stage_dump import NativePiece, StageReceiver
 from xrelay.api.stage_runner import APPROXIMATING_PASSES, INTEGER_PASSES, Progress, StageRunner, selected_passes
 from xrelay.arguments import MAX_OPT_LEVEL

@@ -9,11 +9,11 @@ from typing import Final
 from xdsl.dialects.builtin import ModuleOp
 
 from xrelay import environment
-from xrelay.api.forked_workers import ForkedWorkers, may_fork
 from xrelay.api.interface import check_names, check_values, main_function
-from xrelay.api.kernel_lowering import KernelLowering, kernel_stages, split_stage
-from xrelay.api.kernel_stream import FOLDER, KernelRecords, KernelStream
-from xrelay.api.kernel_workers import KernelWorkers, code_identity
+from xrelay.api.kernels.forked_workers import ForkedWorkers, may_fork
+from xrelay.api.kernels.lowering import KernelLowering, kernel_stages, split_stage
+from xrelay.api.kernels.stream import FOLDER, KernelRecords, KernelStream
+from xrelay.api.kernels.workers import KernelWorkers, code_identity
 from xrelay.api.model_key import code_stamp
 from xrelay.api.request import shapes_compilation
 from xrelay.api.stage_dump import StageReceiver

@@ -12,10 +12,11 @@ from xdsl.dialects.builtin import ModuleOp
 
 import xrelay
 from xrelay import registrations
-from xrelay.api import build_artifact, kernel_lowering
+from xrelay.api import build_artifact
 from xrelay.api.codegen import Piece, llvm_texts
-from xrelay.api.kernel_lowering import KernelLowering, LoweredKernel
-from xrelay.api.kernel_stream import KernelStream, Report
+from xrelay.api.kernels import lowering as kernel_lowering
+from xrelay.api.kernels.lowering import KernelLowering, LoweredKernel
+from xrelay.api.kernels.stream import KernelStream, Report
 from xrelay.errors import ExecutionError, LoweringError
 from xrelay.lowering.kernel_units import KernelUnit
 from xrelay.passes.infra.printing import print_module

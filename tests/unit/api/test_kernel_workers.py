@@ -18,11 +18,13 @@ import pytest
 from xdsl.dialects.builtin import ModuleOp
 
 from xrelay import environment, registrations
-from xrelay.api import build_artifact, forked_workers, kernel_workers, stage_runner
-from xrelay.api.forked_workers import ForkedWorkers, may_fork
-from xrelay.api.kernel_lowering import KernelLowering, LoweredKernel, kernel_stages
-from xrelay.api.kernel_stream import KernelStream
-from xrelay.api.kernel_workers import KernelJob, KernelWorkers, read_message, write_message
+from xrelay.api import build_artifact, stage_runner
+from xrelay.api.kernels import forked_workers
+from xrelay.api.kernels import workers as kernel_workers
+from xrelay.api.kernels.forked_workers import ForkedWorkers, may_fork
+from xrelay.api.kernels.lowering import KernelLowering, LoweredKernel, kernel_stages
+from xrelay.api.kernels.stream import KernelStream
+from xrelay.api.kernels.workers import KernelJob, KernelWorkers, read_message, write_message
 from xrelay.errors import InputError, LoweringError
 from xrelay.lowering.pipelines import compile_stages
 from xrelay.passes.infra.source import full_context, parse_module
@@ -101,7 +103,7 @@ def test_workers_make_the_same_objects(forks: bool, monkeypatch: pytest.MonkeyPa
         return lower(self, module, symbol)
 
     monkeypatch.setattr(KernelLowering, "lower", lower_elsewhere)
-    monkeypatch.setattr("xrelay.api.kernel_stream._next", _once_empty)
+    monkeypatch.setattr("xrelay.api.kernels.stream._next", _once_empty)
     helped = build_artifact.build_artifact(parsed(), Target.host(), cache=False).artifact
     assert helped.objects == alone.objects
 
@@ -128,7 +130,7 @@ def test_a_compilation_does_what_a_failed_fork_leaves(monkeypatch: pytest.Monkey
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(forked_workers, "lowered_or_failed", end)
-        patch.setattr("xrelay.api.kernel_stream._next", _once_taken)
+        patch.setattr("xrelay.api.kernels.stream._next", _once_taken)
         helped = build_artifact.build_artifact(parsed(), Target.host(), cache=False)
         assert helped.artifact.objects == alone.objects
         assert helped.timing.kernels.by_workers == 0

@@ -16,7 +16,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 import xrelay
 from xrelay import registrations, relay, te, topi
-from xrelay.api.kernel_lowering import KernelLowering
+from xrelay.api.kernels.lowering import KernelLowering
 from xrelay.errors import InputError, LoweringError
 from xrelay.lowering.relay_to_topi import registry as strategies
 from xrelay.lowering.topi_to_loop.schedules import choose_family

@@ -16,10 +16,10 @@ from xdsl.context import Context
 from xdsl.parser import Parser
 
 from xrelay.api.build_artifact import build_artifact
-from xrelay.api.kernel_workers import read_message, write_message
+from xrelay.api.kernels.worker_process import worker_streams
+from xrelay.api.kernels.workers import read_message, write_message
 from xrelay.api.model import CompiledModel
 from xrelay.api.tuning.messages import TuningAnswer, TuningJob, TuningTask
-from xrelay.api.worker_process import worker_streams
 from xrelay.dialects.shared.attribute_names import SCHEDULE
 from xrelay.errors import XRelayError
 from xrelay.lowering.kernel_units import kernel_of

@@ -21,7 +21,7 @@ from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp
 
 from xrelay import environment
-from xrelay.api.kernel_workers import read_message, write_message
+from xrelay.api.kernels.workers import read_message, write_message
 from xrelay.api.request import chosen_level, chosen_target
 from xrelay.api.sources import Shapes, Source, load_source
 from xrelay.api.stage_runner import Progress, StageRunner, selected_passes

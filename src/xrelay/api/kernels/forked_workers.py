@@ -19,9 +19,9 @@ from dataclasses import dataclass
 from functools import partial
 from typing import IO
 
-from xrelay.api.kernel_lowering import KernelLowering, LoweredKernel
-from xrelay.api.kernel_worker import lowered_or_failed, serve
-from xrelay.api.kernel_workers import KernelJob, KernelText, KernelWorkers
+from xrelay.api.kernels.lowering import KernelLowering, LoweredKernel
+from xrelay.api.kernels.worker import lowered_or_failed, serve
+from xrelay.api.kernels.workers import KernelJob, KernelText, KernelWorkers
 
 
 def may_fork() -> bool:

@@ -21,7 +21,7 @@ from dataclasses import asdict, dataclass
 from queue import Empty, SimpleQueue
 from typing import IO, Any, Final, Protocol, cast
 
-from xrelay.api.kernel_lowering import LoweredKernel
+from xrelay.api.kernels.lowering import LoweredKernel
 from xrelay.api.model_key import code_stamp
 from xrelay.errors import ArtifactError
 from xrelay.lowering.kernel_units import KernelUnit
@@ -31,7 +31,7 @@ from xrelay.runtime.json_fields import decode, parse_json_object
 from xrelay.target.host import HostFacts, host_facts
 from xrelay.target.target import Target
 
-MODULE: Final = "xrelay.api.worker_process"
+MODULE: Final = "xrelay.api.kernels.worker_process"
 """The module that worker processes run."""
 _LENGTH: Final = struct.Struct(">Q")
 

@@ -17,8 +17,8 @@ from typing import Final, Self
 
 from xdsl.context import Context
 
-from xrelay.api.kernel_lowering import KernelFacts, KernelLowering, LoweredKernel
-from xrelay.api.kernel_workers import Answer, KernelJob, KernelWorkers
+from xrelay.api.kernels.lowering import KernelFacts, KernelLowering, LoweredKernel
+from xrelay.api.kernels.workers import Answer, KernelJob, KernelWorkers
 from xrelay.errors import ArtifactError, XRelayError
 from xrelay.lowering.kernel_units import KernelUnit, declare_lowered, kernel_of
 from xrelay.passes.infra.printing import print_module

@@ -33,7 +33,7 @@ def main() -> None:
     """Serves standard input."""
     with worker_streams() as (requests, answers):
         gc.disable()
-        from xrelay.api.kernel_worker import begin, serve
+        from xrelay.api.kernels.worker import begin, serve
 
         worker = begin(requests, answers)
         # The compiler's objects live as long as the process, so garbage collection need not visit them.

@@ -8,8 +8,8 @@ from typing import IO
 
 from xdsl.dialects.builtin import ModuleOp
 
-from xrelay.api.kernel_lowering import KernelLowering, LoweredKernel
-from xrelay.api.kernel_workers import KernelText, WorkerTask, read_message, worker_identity, write_message
+from xrelay.api.kernels.lowering import KernelLowering, LoweredKernel
+from xrelay.api.kernels.workers import KernelText, WorkerTask, read_message, worker_identity, write_message
 from xrelay.errors import XRelayError
 from xrelay.passes.infra.source import full_context, parse_module
 from xrelay.passes.instruments.timing import TimeTree
