@@ -38,7 +38,12 @@ from xrelay.lowering.topi_to_loop.schedules.packed_numbers import (
     unpacking_block,
 )
 from xrelay.lowering.topi_to_loop.schedules.reduction import consumer_at_points, share_terms
-from xrelay.lowering.topi_to_loop.schedules.register_tile import around_tile, schedule_sums, unroll_tile
+from xrelay.lowering.topi_to_loop.schedules.register_tile import (
+    around_tile,
+    prefetch_weight,
+    schedule_sums,
+    unroll_tile,
+)
 from xrelay.lowering.topi_to_loop.schedules.schedule_draft import ScheduleDraft
 from xrelay.lowering.topi_to_loop.schedules.tile_model import RegisterTile
 from xrelay.lowering.topi_to_loop.schedules.tile_products import STREAMED
@@ -46,6 +51,9 @@ from xrelay.target.instructions import TileProduct
 
 STREAMED_TERMS = 4
 """The maximum number of terms that a tile adds for each line of the next panel that it prefetches."""
+
+MIN_PARTS = 2
+"""The minimum number of tiles of rows, for each vector of columns in a tile, that prefetch the next panel."""
 
 SAVED_READS = 4
 """Minimum factor by which blocks of rows reduce the bytes that a product reads from the L3 cache."""
@@ -225,7 +233,7 @@ def _compute_sums(
     """Schedules the sums of a tile; returns the loop over the numbers of a word, see `_schedule_terms`."""
     tile, lanes, numbers = plan.tile, plan.lanes, None
     reduction = loops_of_kind(product.block, IterKind.REDUCE)
-    if unpack is None and len(reduction) == 1 and sharing and _is_streamed(draft, product):
+    if unpack is None and len(reduction) == 1 and _is_streamed(draft, product):
         parts = prod(map(draft.extent, sharing)) // tile.blocks
         _stream_terms(draft, product, own, lanes, reduction[0], parts)
     else:
@@ -296,9 +304,10 @@ def _fits_with_next_panel(draft: ScheduleDraft, product: ProductView, columns: i
 def _stream_terms(
     draft: ScheduleDraft, product: ProductView, own: MatrixLoops, lanes: int, terms: str, parts: int
 ) -> None:
-    """Schedules the sums of a tile with a prefetch of the next panel, one line for several terms.
+    """Schedules the sums of a tile, and prefetches the weight: a line of the next panel for several terms.
 
-    As many tiles of rows as there are terms prefetch a vector of columns, so `parts` limits their number.
+    As many tiles of rows as there are terms prefetch a vector of columns, so `parts` limits their number. With less
+    than two, a tile would prefetch more lines at a time than a core has buffers for. It then prefetches its own lines.
     """
     tile, lane = sums_tile(draft, own, lanes)
     count = 1 if draft.is_dynamic(terms) else largest_divisor(draft.extent(terms), min(STREAMED_TERMS, max(1, parts)))
@@ -306,8 +315,11 @@ def _stream_terms(
         terms, inner = draft.split(terms, count, outer="o", inner="u")
         tile = [inner, *tile]
     schedule_sums(draft, product.name, [terms], tile, lane, None)
-    draft.do(Prefetch(terms))
-    draft.record_reason("the weight is larger than the L2 cache: the next panel is prefetched")
+    if parts < MIN_PARTS:
+        prefetch_weight(draft, [terms])
+    else:
+        draft.do(Prefetch(terms))
+        draft.record_reason("the weight is larger than the L2 cache: the next panel is prefetched")
 
 
 def _fits(plan: MatrixPlan) -> bool:

@@ -699,13 +699,15 @@ func.func private @images(%x: tensor<512x14x14xf32>) -> tensor<512x1xf32> {
   func.return %r : tensor<512x1xf32>
 }
 
-// A weight that is larger than the L2 cache is prefetched, unless there is a single tile of rows.
+// A weight that is larger than the L2 cache is prefetched: the next panel by many tiles of rows, own lines by few tiles.
 // CHECK-LABEL: func.func private @large_weight
 // CHECK-SAME: split("k", 4, names = ["k_o", "k_u"])
 // CHECK-SAME: unroll("k_u")
 // CHECK-SAME: prefetch("k_o")
 // CHECK-LABEL: func.func private @few_rows
-// CHECK-NOT: prefetch
+// CHECK-SAME: prefetch("k", ahead = 32)
+// CHECK-LABEL: func.func private @two_tiles
+// CHECK-SAME: prefetch("k", ahead = 32)
 func.func private @large_weight(%x: tensor<128x1024xf32>, %w: tensor<64x1024x16xf32>) -> tensor<128x1024xf32> attributes {relay.primitive} {
   %r = topi.matmul(%x, %w) : (tensor<128x1024xf32>, tensor<64x1024x16xf32>) -> tensor<128x1024xf32>
   func.return %r : tensor<128x1024xf32>
@@ -713,6 +715,10 @@ func.func private @large_weight(%x: tensor<128x1024xf32>, %w: tensor<64x1024x16x
 func.func private @few_rows(%x: tensor<4x1024xf32>, %w: tensor<64x1024x16xf32>) -> tensor<4x1024xf32> attributes {relay.primitive} {
   %r = topi.matmul(%x, %w) : (tensor<4x1024xf32>, tensor<64x1024x16xf32>) -> tensor<4x1024xf32>
   func.return %r : tensor<4x1024xf32>
+}
+func.func private @two_tiles(%x: tensor<20x1024xf32>, %w: tensor<64x1024x16xf32>) -> tensor<20x1024xf32> attributes {relay.primitive} {
+  %r = topi.matmul(%x, %w) : (tensor<20x1024xf32>, tensor<64x1024x16xf32>) -> tensor<20x1024xf32>
+  func.return %r : tensor<20x1024xf32>
 }
 
 // The weight of a convolution which is larger than the L1 cache is prefetched for each tile, some iterations in advance.
