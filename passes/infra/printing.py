@@ -16,7 +16,7 @@ from xrelay.dialects.shared.dense_elements import print_elements
 from xrelay.errors import PassError
 
 
-def save_module(path: Path, module: ModuleOp, *, generic: bool = False) -> None:
+def dump_module(path: Path, module: ModuleOp, *, generic: bool = False) -> None:
     """Writes the module to a file, and creates its folder; raises `PassError` if that fails."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

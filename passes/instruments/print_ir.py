@@ -14,7 +14,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xrelay.passes.catalogue.relay_names import canonical
 from xrelay.passes.infra.pass_info import PassInfo, check_known
 from xrelay.passes.infra.pass_instrument import PassInstrument, PassStack
-from xrelay.passes.infra.printing import print_module, save_module
+from xrelay.passes.infra.printing import dump_module, print_module
 
 
 class PrintIR(PassInstrument):
@@ -158,4 +158,4 @@ class DumpIR(PassInstrument):
     def _save(self, name: str, mod: ModuleOp) -> None:
         path = self._directory / f"{self._number:02d}_{name.replace('/', '_')}.mlir"
         self._number += 1
-        save_module(path, mod, generic=self._generic)
+        dump_module(path, mod, generic=self._generic)
