@@ -130,7 +130,6 @@ def test_a_compilation_does_what_a_failed_fork_leaves(monkeypatch: pytest.Monkey
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(forked_workers, "lowered_or_failed", end)
-        patch.setattr("xrelay.api.kernels.stream._next", _once_taken)
         helped = build_artifact.build_artifact(parsed(), Target.host(), cache=False)
         assert helped.artifact.objects == alone.objects
         assert helped.timing.kernels.by_workers == 0
@@ -209,14 +208,6 @@ def test_workers_load_what_they_need_before_they_get_a_kernel() -> None:
         assert select.select([process.stdout], [], [], SECONDS)[0]
     finally:
         workers.close()
-
-
-def _once_taken(queue: deque[KernelJob]) -> KernelJob | None:
-    """Returns the next kernel after a worker has taken one."""
-    end, count = time.monotonic() + SECONDS, len(queue)
-    while len(queue) == count > 0 and time.monotonic() < end:
-        time.sleep(0.01)
-    return queue.popleft() if queue else None
 
 
 def _once_empty(queue: deque[KernelJob]) -> None:
