@@ -142,6 +142,12 @@ def test_a_fork_leaves_the_program_alone(
 ) -> None:
     """Neither handlers of signals nor exit functions run in it, and pending output is written once."""
     seen: list[int] = []
+    children: list[int] = []
+    fork = os.fork
+
+    def recorded_fork() -> int:
+        children.append(fork())
+        return children[-1]
 
     def write(lowering: KernelLowering, module: ModuleOp, symbol: str) -> LoweredKernel:
         sys.stdout.write("fork")
@@ -150,6 +156,7 @@ def test_a_fork_leaves_the_program_alone(
 
     help_with(monkeypatch, forks=True)
     monkeypatch.setattr(forked_workers, "lowered_or_failed", write)
+    monkeypatch.setattr(os, "fork", recorded_fork)
     old = signal.signal(signal.SIGUSR1, lambda number, _: seen.append(number))
     workers = ForkedWorkers(1, KernelLowering([], Target.host(), full_context(), TimeTree()))
     try:
@@ -162,8 +169,9 @@ def test_a_fork_leaves_the_program_alone(
         workers.close()
         signal.signal(signal.SIGUSR1, old)
     assert capfd.readouterr().out == "pending"
+    (child,) = children
     with pytest.raises(ChildProcessError):
-        os.waitpid(-1, os.WNOHANG)
+        os.waitpid(child, os.WNOHANG)
 
 
 def test_processes_with_threads_are_not_forked(monkeypatch: pytest.MonkeyPatch) -> None:
