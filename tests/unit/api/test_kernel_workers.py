@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import os
 import select
@@ -135,6 +136,26 @@ def test_a_compilation_does_what_a_failed_fork_leaves(monkeypatch: pytest.Monkey
         assert helped.timing.kernels.by_workers == 0
     monkeypatch.setattr(os, "fork", refuse)
     assert build_artifact.build_artifact(parsed(), Target.host(), cache=False).artifact.objects == alone.objects
+
+
+def test_a_fork_without_descriptors_for_its_pipes_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The pipe that was made is closed."""
+    pipe, made = os.pipe, list[int]()
+
+    def first_pipe() -> tuple[int, int]:
+        if made:
+            raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
+        made.extend(pipe())
+        return made[0], made[1]
+
+    monkeypatch.setattr(os, "pipe", first_pipe)
+    monkeypatch.setattr(forked_workers, "may_fork", lambda: True)
+    workers = ForkedWorkers(1, KernelLowering([], Target.host(), full_context(), TimeTree()))
+    workers.share(deque())
+    for end in made:
+        with pytest.raises(OSError, match="Bad file descriptor"):
+            os.fstat(end)
+    workers.close()
 
 
 def test_a_fork_leaves_the_program_alone(

@@ -87,25 +87,29 @@ def _lowered(lowering: KernelLowering, jobs: dict[str, KernelJob], kernel: Kerne
 
 
 def _forked(lower: Callable[[KernelText], LoweredKernel]) -> ForkedProcess | None:
-    """Returns a fork that answers kernels; `None` if there can be no further process. The fork never returns."""
-    requests, to_worker = os.pipe()
-    from_worker, answers = os.pipe()
+    """Returns a fork that answers kernels; `None` if there is no further process or pipe. The fork never returns."""
+    ends: list[int] = []
     parent, pid = os.getpid(), -1
     try:
+        ends += os.pipe()
+        ends += os.pipe()
         pid = _fork()
         if pid == 0:
+            requests, to_worker, from_worker, answers = ends
             os.close(to_worker)
             os.close(from_worker)
             _work(lower, requests, answers)
     except OSError:
-        os.close(to_worker)
-        os.close(from_worker)
+        for end in ends:
+            os.close(end)
+        return None
     finally:
         if os.getpid() != parent:
             os._exit(0)  # without the exit functions and pending output of the program
-        os.close(requests)
-        os.close(answers)
-    return None if pid < 0 else ForkedProcess(pid, os.fdopen(to_worker, "wb"), os.fdopen(from_worker, "rb"))
+    requests, to_worker, from_worker, answers = ends
+    os.close(requests)
+    os.close(answers)
+    return ForkedProcess(pid, os.fdopen(to_worker, "wb"), os.fdopen(from_worker, "rb"))
 
 
 def _fork() -> int:
