@@ -7,8 +7,9 @@
 ; program) run their range inline, which needs no thread-local state and cannot dead-lock.
 ;
 ; More threads than cores would wait for each other. An inline caller therefore limits the next jobs to the cores that
-; are left (@crowd, @limit). A worker that runs on the owner's core, because the system had no other core for it, halves
-; the number of threads of the next jobs, and neither of the two spins (@together).
+; are left (@crowd, @limit). A worker that runs on the owner's core halves the number of threads of the next jobs, neither
+; of the two spins (@together), and the worker moves to another core. The system would leave it there for long: on a
+; virtual machine a core that is halted may count as taken, so that a thread wakes up where it went to sleep.
 ;
 ; A job is divided into as many equal shares as it has threads, and each share into 32 chunks. A thread has the same
 ; share in every job, so it finds data where the previous job left it. It takes half of the chunks that are left, at
@@ -38,6 +39,8 @@
 @cores = internal global i32 1, align 4                 ; the cores that this process may use
 @core = internal global i32 -1, align 128               ; the core of the owner when it published the job
 @getcpu = internal global ptr null, align 8             ; the system's sched_getcpu, or null
+@getaffinity = internal global ptr null, align 8        ; its sched_getaffinity and sched_setaffinity, or null
+@setaffinity = internal global ptr null, align 8
 @sleepers = internal global i32 0, align 128            ; workers in cond_wait on @wake
 @waiting = internal global i32 0, align 128             ; 1: the owner is in cond_wait on @done
 @workers = internal global i32 0, align 4               ; threads created, changed by the owner alone
@@ -86,8 +89,10 @@ exit:
 
 ; Makes the pool new: at the start, and in the child of a fork, which inherits the words but none of the threads. The
 ; job number stays, since @shares contains earlier numbers.
-define void @xrelay_pool_reset(i32 %setmask, i64 %spins, ptr %getcpu, i32 %cores) {
+define void @xrelay_pool_reset(i32 %setmask, i64 %spins, ptr %getcpu, ptr %get, ptr %set, i32 %cores) {
   store ptr %getcpu, ptr @getcpu
+  store ptr %get, ptr @getaffinity
+  store ptr %set, ptr @setaffinity
   store i32 %cores, ptr @cores
   store i32 %setmask, ptr @setmask
   store i64 %spins, ptr @spins
@@ -286,8 +291,42 @@ crowd:
   %team = load i64, ptr getelementptr inbounds (%job, ptr @job, i32 0, i32 5)
   %half = lshr i64 %team, 1
   %limit = trunc i64 %half to i32
-  ; The system soon moves one of the two, if another core becomes idle.
+  ; Another core may have become idle by then.
   call void @set_crowd(i32 %limit, i32 4)
+  call void @leave_core(i32 %core)
+  br label %exit
+exit:
+  ret void
+}
+
+; Moves this thread from a core to another one that it may use, if there is any. It may use the same cores afterwards.
+define internal void @leave_core(i32 %core) noinline {
+entry:
+  %all = alloca i1024, align 8
+  %others = alloca i1024, align 8
+  %get = load ptr, ptr @getaffinity
+  %set = load ptr, ptr @setaffinity
+  %no.get = icmp eq ptr %get, null
+  %no.set = icmp eq ptr %set, null
+  %none = or i1 %no.get, %no.set
+  br i1 %none, label %exit, label %ask
+ask:
+  store i1024 0, ptr %all
+  %failed = call i32 %get(i32 0, i64 128, ptr %all)
+  %unknown = icmp slt i32 %failed, 0
+  br i1 %unknown, label %exit, label %look
+look:
+  %mask = load i1024, ptr %all
+  %place = zext i32 %core to i1024
+  %own = shl i1024 1, %place
+  %clear = xor i1024 %own, -1
+  %rest = and i1024 %mask, %clear
+  store i1024 %rest, ptr %others
+  %alone = icmp eq i1024 %rest, 0
+  br i1 %alone, label %exit, label %move
+move:
+  %there = call i32 %set(i32 0, i64 128, ptr %others)
+  %again = call i32 %set(i32 0, i64 128, ptr %all)
   br label %exit
 exit:
   ret void

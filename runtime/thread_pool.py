@@ -25,6 +25,8 @@ _SPIN_NANOSECONDS: Final = 40_000
 _OPT_LEVEL: Final = 3
 _CALIBRATION_PAUSES: Final = 500
 _CALIBRATION_ROUNDS: Final = 3
+# The functions by which Linux reports the core of a thread, and moves it.
+_SCHEDULER: Final = ("sched_getcpu", "sched_getaffinity", "sched_setaffinity")
 # The spin-wait hint of each architecture; the text contains that of the first.
 _PAUSES: Final = {"x86_64": "pause", "amd64": "pause", "aarch64": "isb sy", "arm64": "isb sy"}
 
@@ -48,7 +50,8 @@ class ThreadPool:
         self._library = NativeLibrary.load([_code()], exports=exports)
         self.parallel_for = self._library.address(PARALLEL_FOR_SYMBOL)
         self._pause = ctypes.CFUNCTYPE(None, ctypes.c_int64)(self._library.address("xrelay_pool_pause"))
-        reset = ctypes.CFUNCTYPE(None, ctypes.c_int32, ctypes.c_int64, ctypes.c_void_p, ctypes.c_int32)
+        pointers = (ctypes.c_void_p,) * len(_SCHEDULER)
+        reset = ctypes.CFUNCTYPE(None, ctypes.c_int32, ctypes.c_int64, *pointers, ctypes.c_int32)
         self._reset = reset(self._library.address("xrelay_pool_reset"))
         self._workers = ctypes.CFUNCTYPE(ctypes.c_int32)(self._library.address("xrelay_pool_workers"))
         self._stop = ctypes.CFUNCTYPE(ctypes.c_int32)(self._library.address("xrelay_pool_stop"))
@@ -68,7 +71,7 @@ class ThreadPool:
 
     def reset(self) -> None:
         """Resets the pool. Allowed only while it has no workers: after `stop`, or in the child of a fork."""
-        self._reset(int(signal.SIG_SETMASK), self._spins, _address_of_getcpu(), available_cores())
+        self._reset(int(signal.SIG_SETMASK), self._spins, *map(_address_of, _SCHEDULER), available_cores())
 
     def _calibrate(self) -> int:
         """Returns the number of pauses that fill the time to spin; their cost differs tenfold between CPUs."""
@@ -95,9 +98,9 @@ def _code() -> bytes:
     return compile_cached(text, cpu="", features="", opt_level=_OPT_LEVEL, cache=cache)
 
 
-def _address_of_getcpu() -> int | None:
-    """Returns the address of `int sched_getcpu(void)`, which Linux's C library has; None on other systems."""
+def _address_of(name: str) -> int | None:
+    """Returns the address of a function of the C library; None if the system has no such function."""
     try:
-        return ctypes.cast(ctypes.CDLL(None).sched_getcpu, ctypes.c_void_p).value
+        return ctypes.cast(ctypes.CDLL(None)[name], ctypes.c_void_p).value
     except (AttributeError, OSError, TypeError):  # no such function, or no handle of the program
         return None

@@ -61,11 +61,15 @@ exit:
 def lone_pool(monkeypatch: pytest.MonkeyPatch) -> Generator[None]:
     """Restarts the pool without the system's report of cores, so that the load of the machine does not matter."""
     with monkeypatch.context() as patch:
-        patch.setattr(pool_module, "_address_of_getcpu", lambda: None)
+        patch.setattr(pool_module, "_address_of", no_address)
         patch.setattr(pool_module, "available_cores", lambda: 2)
         restart_pool()
         yield
     restart_pool()
+
+
+def no_address(_name: str) -> None:
+    """A system without functions of Linux."""
 
 
 def restart_pool() -> None:
@@ -146,6 +150,48 @@ def test_several_threads_take_part():
 
     assert parallel_for(Context(0, 2), body, 2) == 0
     assert len(seen) == 2
+
+
+@pytest.mark.parametrize(
+    ("allowed", "failure", "moves"),
+    [({0, 1, 70}, 0, [{1, 70}, {0, 1, 70}]), ({0}, 0, []), ({0, 1}, -1, [])],
+    ids=["moves", "one core", "unknown"],
+)
+def test_a_worker_on_the_core_of_the_owner_moves(
+    allowed: set[int], failure: int, moves: list[set[int]], monkeypatch: pytest.MonkeyPatch
+):
+    """The system reports core 0 for both threads."""
+    seen: list[set[int]] = []
+    words = ctypes.POINTER(ctypes.c_uint64)
+
+    def get(_thread: int, size: int, mask: ctypes.Array[ctypes.c_uint64]) -> int:
+        for core in allowed:
+            mask[core // 64] |= 1 << core % 64
+        return failure or size
+
+    def set_(_thread: int, size: int, mask: ctypes.Array[ctypes.c_uint64]) -> int:
+        seen.append({core for core in range(8 * size) if mask[core // 64] >> core % 64 & 1})
+        return 0
+
+    affinity = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_int32, ctypes.c_int64, words)
+    functions = {
+        "sched_getcpu": ctypes.CFUNCTYPE(ctypes.c_int32)(lambda: 0),
+        "sched_getaffinity": affinity(get),
+        "sched_setaffinity": affinity(set_),
+    }
+
+    def address(name: str) -> int | None:
+        return ctypes.cast(functions[name], ctypes.c_void_p).value
+
+    meeting = threading.Barrier(2, timeout=30)
+    with monkeypatch.context() as patch:
+        patch.setattr(pool_module, "_address_of", address)
+        patch.setattr(pool_module, "available_cores", lambda: 2)
+        restart_pool()
+        assert parallel_for(Context(0, 2), lambda _begin, _end: meeting.wait() * 0, 2) == 0
+        assert thread_pool().stop()
+    thread_pool().reset()
+    assert seen == moves
 
 
 @pytest.mark.usefixtures("lone_pool")
