@@ -138,6 +138,29 @@ def test_a_compilation_does_what_a_failed_fork_leaves(monkeypatch: pytest.Monkey
     assert build_artifact.build_artifact(parsed(), Target.host(), cache=False).artifact.objects == alone.objects
 
 
+def test_a_fork_writes_no_pending_text_of_a_stream_that_only_sys_refers_to(tmp_path: Path) -> None:
+    program = """
+import sys
+from collections import deque
+from xrelay.api.kernels.forked_workers import ForkedWorkers, may_fork
+from xrelay.api.kernels.lowering import KernelLowering
+from xrelay.passes.infra.source import full_context
+from xrelay.passes.instruments.timing import TimeTree
+from xrelay.target import Target
+
+sys.stdout = open(sys.argv[1], "w")
+print("pending", may_fork())
+workers = ForkedWorkers(1, KernelLowering([], Target.host(), full_context(), TimeTree()))
+workers.share(deque())
+for worker in workers._processes:
+    worker.stdin.close()
+    worker.wait()
+"""
+    log = tmp_path / "log"
+    subprocess.run([sys.executable, "-c", program, log], check=True)
+    assert log.read_text() == f"pending {sys.platform == 'linux'}\n"
+
+
 def test_a_fork_without_descriptors_for_its_pipes_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
     """The pipe that was made is closed."""
     pipe, made = os.pipe, list[int]()

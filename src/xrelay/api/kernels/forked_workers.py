@@ -14,7 +14,7 @@ import threading
 import warnings
 from collections import deque
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import redirect_stderr, redirect_stdout, suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import IO
@@ -127,6 +127,12 @@ def _work(lower: Callable[[KernelText], LoweredKernel], requests: int, answers: 
     signal.set_wakeup_fd(-1)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C ends the parent, and so the requests
     gc.freeze()
-    with open(os.devnull, "w") as silence, os.fdopen(requests, "rb") as source, os.fdopen(answers, "wb") as sink:
-        sys.stdout = sys.stderr = silence
+    with (
+        open(os.devnull, "w") as silence,
+        os.fdopen(requests, "rb") as source,
+        os.fdopen(answers, "wb") as sink,
+        # These keep the program's streams: one without references would write its pending text.
+        redirect_stdout(silence),
+        redirect_stderr(silence),
+    ):
         serve(lower, source, sink)
