@@ -217,8 +217,8 @@ def _masked_or_early(
 ) -> list[Operation]:
     """Runs `last`, a partial tile with masks, instead of `loop` if the extent does not fill a tile of `size` elements.
 
-    No tile of `loop`, which `begin_early` changed, leaves the domain if the extent fills one. There are `count` tiles,
-    of which `number` are full. Returns the ops one level inside. Before → after:
+    No tile of `loop`, which `begin_early` changed, leaves the domain if the extent fills one. `number` is the number of
+    full tiles, and `count` that of all. Returns the ops one level inside. Before → after:
 
     ```
     loop.for "jo" %jo to %tiles {      scf.if %n < 32 {

@@ -11,6 +11,7 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
+from xrelay.api.interface import main_function
 from xrelay.dialects.relay.structure.tuples import TupleGetItemOp
 from xrelay.dialects.shared.attribute_names import VALUE_NAME
 from xrelay.dialects.shared.locations import format_location
@@ -45,10 +46,11 @@ def add_outputs(
         raise InputError(
             f"values of a program at the {level} level cannot be outputs", help="pass the program at the relay level"
         )
-    found = next((op for op in module.ops if isinstance(op, FuncOp) and op.sym_name.data == "main"), None)
-    if found is None or not isinstance(end := found.body.block.last_op, ReturnOp):
-        raise InputError("the module has no function @main with a body")
-    values = _Values(found.body.block)
+    main = main_function(module)
+    end = main.body.block.last_op
+    if not isinstance(end, ReturnOp):
+        raise InputError("@main does not end with func.return")
+    values = _Values(main.body.block)
     outputs: list[tuple[str, SSAValue]] = []
     for name in names:
         node = nodes.get(name) if nodes is not None else None
@@ -61,7 +63,7 @@ def add_outputs(
         outputs += [pair for pair in own if not only_known or isinstance(pair[1].type, TensorType)]
     end.operands = [*end.operands, *(value for _, value in outputs)]
     added = [name for name, _ in outputs]
-    _set_names(found, added)
+    _set_names(main, added)
     return added
 
 
