@@ -11,7 +11,9 @@ from dataclasses import dataclass
 from enum import Enum, auto
 from functools import cached_property, partial
 from math import prod
+from typing import Final
 
+from xdsl.dialects import math
 from xdsl.dialects.builtin import IndexType, StringAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, SSAValue
@@ -23,7 +25,7 @@ from xrelay.dialects.loop.block_op import DYNAMIC, Extent
 from xrelay.dialects.loop.extents import expression_of, extents_of
 from xrelay.dialects.relay.core.size_hints import USUAL_EXTENT
 from xrelay.dialects.shared.attribute_names import BLOCK_SOURCE
-from xrelay.dialects.shared.op_lists import ops_of
+from xrelay.dialects.shared.op_lists import all_ops, ops_of
 from xrelay.dialects.topi.named.base import NamedOp
 from xrelay.dialects.topi.named.conv import (
     Conv1dNcwcOp,
@@ -310,6 +312,19 @@ def steps_of(op: Operation) -> int:
     length = expected_extent(op.length)
     reads_once = isinstance(op, SortOp) and op.selects is not None
     return length if reads_once else length * length.bit_length()
+
+
+LONG_FUNCTIONS: Final = (
+    math.AcosOp, math.AcoshOp, math.AsinOp, math.AsinhOp, math.AtanOp, math.Atan2Op, math.AtanhOp, math.CbrtOp,
+    math.CosOp, math.CoshOp, math.ErfOp, math.ExpOp, math.Exp2Op, math.ExpM1Op, math.LogOp, math.Log10Op, math.Log1pOp,
+    math.Log2Op, math.PowFOp, math.SinOp, math.SinhOp, math.TanOp, math.TanhOp,
+)  # fmt: skip
+"""Functions that are lowered to polynomials of many terms, or to a call."""
+
+
+def computes_long_function(block: BlockOp) -> bool:
+    """Whether the body of a block computes one of the `LONG_FUNCTIONS`."""
+    return any(isinstance(op, LONG_FUNCTIONS) for op in all_ops(block))
 
 
 def loop_of_variable(block: BlockOp, position: int) -> str | None:

@@ -39,6 +39,7 @@ from xrelay.lowering.topi_to_loop.schedules.packed_numbers import (
 )
 from xrelay.lowering.topi_to_loop.schedules.reduction import consumer_at_points, share_terms
 from xrelay.lowering.topi_to_loop.schedules.register_tile import (
+    SumsInMemory,
     around_tile,
     prefetch_weight,
     schedule_sums,
@@ -173,10 +174,16 @@ def _tile(
     """
     work, unpack = points(product.block), unpacking_block(draft, product)
     own = MatrixLoops(product.loop(Role.ROWS), product.loop(Role.COLUMNS))
-    place = _place_tile(draft, product, consumer, plan, shared=shared, blocked=panel is None and unpack is None)
+    stored = None
+    if plan.instruction is None:
+        stored = SumsInMemory.of_long_function(draft, product.name, consumer.block_name)
+    place = _place_tile(
+        draft, product, consumer, plan, shared=shared, blocked=panel is None and unpack is None, stored=stored
+    )
     numbers = _compute_sums(draft, product, own, plan, place.sharing, unpack)
-    # The sums of an instruction on tiles are in memory, so the rows of the consumer need no copies of the code.
-    unroll_tile(draft, consumer.block_name, place.inside if plan.instruction is None else place.inside[1:], place.lane)
+    # The sums of an instruction on tiles are in memory too. The rows of the consumer then need no copies of the code.
+    is_unrolled = plan.instruction is None and stored is None
+    unroll_tile(draft, consumer.block_name, place.inside if is_unrolled else place.inside[1:], place.lane)
     if panel is not None:
         make_panel(draft, panel, place.panel)
     if unpack is not None and numbers is not None and not place.sharing:
@@ -196,6 +203,7 @@ def _place_tile(
     *,
     shared: Sequence[int],
     blocked: bool,
+    stored: SumsInMemory | None,
 ) -> _Placement:
     """Cuts the loops of the `consumer` into tiles, and computes the product inside of the loops over tiles.
 
@@ -218,6 +226,9 @@ def _place_tile(
         raise ScheduleError(f"{product.name} is a single element", help="choose another schedule")
     if len(outside) + len(inside) > 1:
         draft.do(Reorder((*outside, *inside)))
+    if stored is not None:
+        positions = [product.positions[role] for role in (Role.ROWS, Role.COLUMNS) if role in product.positions]
+        stored.compute_at(draft, outside[-1], positions, plan.lanes)
     draft.do(ComputeAt(product.name, outside[-1]))
     return _Placement(outside, panel, sharing, inside, lane)
 

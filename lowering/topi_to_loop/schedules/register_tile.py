@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from xrelay.dialects.loop.schedule import (
+    CacheWrite,
     ComputeAt,
     Contract,
     DisableUnroll,
@@ -21,7 +22,12 @@ from xrelay.dialects.loop.schedule import (
 )
 from xrelay.errors import ScheduleError
 from xrelay.lowering.topi_to_loop.schedules.common_steps import parallelize_outer
-from xrelay.lowering.topi_to_loop.schedules.kernel_view import loop_of_variable, points, reduction_loops
+from xrelay.lowering.topi_to_loop.schedules.kernel_view import (
+    computes_long_function,
+    loop_of_variable,
+    points,
+    reduction_loops,
+)
 from xrelay.lowering.topi_to_loop.schedules.schedule_draft import ScheduleDraft
 from xrelay.lowering.topi_to_loop.schedules.shared_axis import SharedAxis, move_out
 from xrelay.target.instructions import TileProduct
@@ -80,6 +86,37 @@ def around_tile(draft: ScheduleDraft, inner: Sequence[str]) -> tuple[list[str], 
     return [around], [tile, *others]
 
 
+class SumsInMemory(NamedTuple):
+    """The block that copies the sums of a tile from registers to memory.
+
+    The code of a consumer that reads registers is repeated for each vector of the tile. If it computes a function of
+    many steps, such as `erf` with its polynomials, LLVM computes these steps for all vectors side by side and stores
+    hundreds of intermediate vectors. A loop over the rows of a tile in memory has the code once.
+    """
+
+    block: str
+    loops: tuple[str | None, ...]
+    """The loop of each variable of the sums; None if it has one iteration."""
+
+    @classmethod
+    def of_long_function(cls, draft: ScheduleDraft, name: str, consumer: str) -> SumsInMemory | None:
+        """Adds the copy of the sums of block `name` if their consumer computes a long function."""
+        if not computes_long_function(draft.block(consumer)):
+            return None
+        copy, *_ = draft.do(CacheWrite(name))
+        draft.record_reason(f"the sums are stored, because {consumer} computes a function of many steps")
+        return cls(copy, tuple(_loops(draft, copy)))
+
+    def compute_at(self, draft: ScheduleDraft, loop: str, positions: Sequence[int], lanes: int | None) -> None:
+        """Copies a tile in the loop around it. `positions` are those of the axes of a tile, lanes last."""
+        draft.do(ComputeAt(self.block, loop))
+        tile = [own for position in positions if (own := self.loops[position]) is not None and draft.extent(own) > 1]
+        if lanes is not None:
+            tile = in_vectors(draft, tile, lanes)
+        unroll_tile(draft, self.block, tile, tile[-1] if tile else None)
+        draft.mark_done(self.block)
+
+
 def tile_products(
     draft: ScheduleDraft,
     name: str,
@@ -100,16 +137,20 @@ def tile_products(
     `axes` and `shared` are as in `_split_consumer`. `terms` is the loop over contiguous products; it goes inside the
     lanes. With `lanes`, the last axis of a tile may have several vectors of this length. With an `instruction` on
     tiles, the loop `steps` of the reduction becomes tensorized. The sums are then in memory, so the rows of the
-    consumer need no copies of the code. The loop `unrolled` of the reduction goes around the rows and vectors of a
-    tile: its iterations share loads, as pairs of parts and taps below each other do. The block `staged` is computed in
-    the loop over the pieces of `shared`. If it `prefetches`, the product loads the next weights in advance.
+    consumer need no copies of the code; so are the sums of a consumer that computes a long function. The loop
+    `unrolled` of the reduction goes around the rows and vectors of a tile: its iterations share loads, as pairs of
+    parts and taps below each other do. The block `staged` is computed in the loop over the pieces of `shared`. If it
+    `prefetches`, the product loads the next weights in advance.
     """
     block, own = draft.block(name), _loops(draft, name)
     reduction, work = sorted(reduction_loops(block), key=lambda loop: loop == steps), points(block)
     around = 0 if shared is None else 1 + sum(loop is not None for loop in _loops(draft, consumer)[: shared.before])
+    stored = None if instruction is not None else SumsInMemory.of_long_function(draft, name, consumer)
     outside, inner = _split_consumer(draft, consumer, axes, shared)
     if not outside:
         raise ScheduleError(f"{consumer} is a single element")
+    if stored is not None:
+        stored.compute_at(draft, outside[-1], [axis.position for axis in axes], lanes)
     draft.do(ComputeAt(name, outside[-1]))
     if staged is not None:
         outside = outside[:around]
@@ -117,7 +158,7 @@ def tile_products(
     tile = [loop for axis in axes if (loop := own[axis.position]) is not None and draft.extent(loop) > 1]
     last = own[axes[-1].position]
     if lanes is not None:
-        tile, inner = (_in_vectors(draft, loops, lanes) for loops in (tile, inner))
+        tile, inner = (in_vectors(draft, loops, lanes) for loops in (tile, inner))
         last = tile[-1] if tile else None
     if unrolled is not None:
         reduction.remove(unrolled)
@@ -127,13 +168,14 @@ def tile_products(
         if prefetches:
             draft.do(Prefetch(steps))
         draft.do(Tensorize(steps, instruction.name))
+    if stored is not None or (instruction is not None and steps is not None):
         inner = inner[min(len(axes), len(inner)) - 1 :]
     unroll_tile(draft, consumer, inner, inner[-1] if inner else None)
     parallelize_outer(draft, outside, work)
     draft.mark_done(name, consumer)
 
 
-def _in_vectors(draft: ScheduleDraft, loops: Sequence[str], lanes: int) -> list[str]:
+def in_vectors(draft: ScheduleDraft, loops: Sequence[str], lanes: int) -> list[str]:
     """Splits the last loop into vectors if it is longer than one; returns the loops that replace `loops`."""
     if not loops or draft.extent(loops[-1]) <= lanes:
         return list(loops)
